@@ -1,0 +1,209 @@
+//! The files and scripts of a skill, its own and those it inherits.
+
+use crate::bindings::exports::skillcell::plugin::catalog::{Asset, AssetError, FoundAsset, Location, Script};
+use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::catalog::Root;
+use crate::paths;
+use crate::shelf::Shelf;
+use crate::skill::{DeclaredAsset, DeclaredScript};
+
+/// Most files named when the one asked for is not there.
+const MOST_FILES_NAMED: usize = 20;
+
+/// Extensions that say a file is no text.
+const BINARY: [&str; 11] = ["png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "pdf", "zip", "woff", "woff2"];
+
+pub fn is_binary(file: &str) -> bool {
+    extension(file).is_some_and(|extension| BINARY.contains(&extension.as_str()))
+}
+
+pub fn media_type(file: &str) -> &'static str {
+    match extension(file).as_deref() {
+        Some("png") => "image/png",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("gif") => "image/gif",
+        Some("svg") => "image/svg+xml",
+        Some("pdf") => "application/pdf",
+        Some("zip") => "application/zip",
+        Some("woff") => "font/woff",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}
+
+fn extension(file: &str) -> Option<String> {
+    let (stem, extension) = paths::last_segment(file).rsplit_once('.')?;
+    (!stem.is_empty()).then(|| extension.to_ascii_lowercase())
+}
+
+/// Something that a skill declares and another may inherit.
+trait Declared: Sized {
+    fn file(&self) -> &str;
+    /// What one skill declares. Without a resource folder there is nothing to declare.
+    fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self>;
+}
+
+impl Declared for Asset {
+    fn file(&self) -> &str {
+        &self.file
+    }
+    fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
+        let Some(resources) = shelf.resources(number) else { return Vec::new() };
+        let skill = shelf.skill(number);
+        let asset = |declared: &DeclaredAsset| Self {
+            file: declared.file.clone(),
+            description: declared.description.clone(),
+            kind: declared.kind.clone(),
+            location: Location { root: skill.root, path: paths::join(resources, &declared.file) },
+            binary: is_binary(&declared.file),
+            inherited_from: inherited_from.map(str::to_owned),
+        };
+        skill.assets.iter().map(asset).collect()
+    }
+}
+
+impl Declared for Script {
+    fn file(&self) -> &str {
+        &self.file
+    }
+    fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
+        let Some(resources) = shelf.resources(number) else { return Vec::new() };
+        let skill = shelf.skill(number);
+        let script = |declared: &DeclaredScript| Self {
+            file: declared.file.clone(),
+            description: declared.description.clone(),
+            execution: declared.execution,
+            arguments: declared.arguments.clone(),
+            location: Location { root: skill.root, path: paths::join(resources, &declared.file) },
+            inherited_from: inherited_from.map(str::to_owned),
+        };
+        skill.scripts.iter().map(script).collect()
+    }
+}
+
+pub fn own_assets(shelf: &Shelf, number: usize) -> Vec<Asset> {
+    Asset::declared_by(shelf, number, None)
+}
+
+pub fn own_scripts(shelf: &Shelf, number: usize) -> Vec<Script> {
+    Script::declared_by(shelf, number, None)
+}
+
+pub fn inherited_assets(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<Asset> {
+    inherited(shelf, roots, number, &own_assets(shelf, number))
+}
+
+pub fn inherited_scripts(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<Script> {
+    inherited(shelf, roots, number, &own_scripts(shelf, number))
+}
+
+/// What the chain above declares, most general first. A more specific skill replaces an entry by declaring one of the
+/// same file name; a folder skill also by having the very file.
+fn inherited<T: Declared>(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, own: &[T]) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for ancestor in shelf.chain(number).into_iter().skip(1).rev() {
+        for entry in T::declared_by(shelf, ancestor, Some(&shelf.address(ancestor))) {
+            match found.iter_mut().find(|other| same_name(other.file(), entry.file())) {
+                Some(other) => *other = entry,
+                None => found.push(entry),
+            }
+        }
+    }
+    found.retain(|entry| {
+        !own.iter().any(|own| same_name(own.file(), entry.file()))
+            && own_file(shelf, roots, number, entry.file()).is_none()
+    });
+    found
+}
+
+fn same_name(left: &str, right: &str) -> bool {
+    paths::last_segment(left) == paths::last_segment(right)
+}
+
+/// A file in the folder of a folder skill, declared or not.
+fn own_file(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, file: &str) -> Option<Location> {
+    let skill = shelf.skill(number);
+    let resources = shelf.resources(number).filter(|_| skill.model == SkillModel::Folder)?;
+    let path = paths::join(resources, file);
+    roots[skill.root as usize].has_file(&path).then_some(Location { root: skill.root, path })
+}
+
+/// Finds a file: among what the skill declares, in its folder if it is a folder skill, among what it inherits.
+pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundAsset, AssetError> {
+    let number = shelf.names.find(shelf, name).map_err(AssetError::NoSkill)?;
+    let file = paths::clean(file).ok_or(AssetError::UnsafePath)?;
+    let address = shelf.address(number);
+    let found = |asset: Asset, declared: bool| FoundAsset {
+        address: address.clone(),
+        media_type: media_type(&asset.file).to_owned(),
+        asset,
+        declared,
+    };
+    for (distance, holder) in shelf.chain(number).into_iter().enumerate() {
+        let from = (distance > 0).then(|| shelf.address(holder));
+        let assets = Asset::declared_by(shelf, holder, from.as_deref()).into_iter();
+        let scripts = Script::declared_by(shelf, holder, from.as_deref()).into_iter().map(as_asset);
+        if let Some(asset) = assets.chain(scripts).find(|asset| asset.file == file) {
+            return Ok(found(asset, true));
+        }
+        let undeclared = own_file(shelf, roots, number, &file).filter(|_| distance == 0 && !paths::is_hidden(&file));
+        if let Some(location) = undeclared {
+            let asset = Asset {
+                binary: is_binary(&file),
+                file,
+                description: String::new(),
+                kind: "other".to_owned(),
+                location,
+                inherited_from: None,
+            };
+            return Ok(found(asset, false));
+        }
+    }
+    Err(AssetError::NoFile(offered(shelf, roots, number)))
+}
+
+fn as_asset(script: Script) -> Asset {
+    Asset {
+        binary: is_binary(&script.file),
+        file: script.file,
+        description: script.description,
+        kind: "script".to_owned(),
+        location: script.location,
+        inherited_from: script.inherited_from,
+    }
+}
+
+fn offered(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<String> {
+    let assets =
+        own_assets(shelf, number).into_iter().chain(inherited_assets(shelf, roots, number)).map(|asset| asset.file);
+    let scripts =
+        own_scripts(shelf, number).into_iter().chain(inherited_scripts(shelf, roots, number)).map(|script| script.file);
+    assets.chain(scripts).take(MOST_FILES_NAMED).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_of_the_specification() {
+        for (file, binary, media) in [
+            ("a.png", true, "image/png"),
+            ("a.JPG", true, "image/jpeg"),
+            ("a.jpeg", true, "image/jpeg"),
+            ("a.gif", true, "image/gif"),
+            ("a.svg", true, "image/svg+xml"),
+            ("a.ico", true, "application/octet-stream"),
+            ("a.webp", true, "application/octet-stream"),
+            ("a.pdf", true, "application/pdf"),
+            ("a.zip", true, "application/zip"),
+            ("a.woff", true, "font/woff"),
+            ("a.woff2", true, "font/woff2"),
+            ("a.tsx.template", false, "application/octet-stream"),
+            (".png", false, "application/octet-stream"),
+            ("png", false, "application/octet-stream"),
+        ] {
+            assert_eq!((is_binary(file), media_type(file)), (binary, media), "{file}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The catalog: what the host told, what the files say, and the questions that can be asked.
+
+use crate::aggregate::aggregate;
+use crate::assets;
+use crate::bindings::exports::skillcell::plugin::catalog::{
+    Answer, AssetError, Candidate, Change, FoundAsset, Hit, Location, LookupError, Match, Node, Outline, Problem,
+    Request, SearchResult, Summary,
+};
+use crate::bindings::skillcell::plugin::library::ReadError;
+use crate::folders::{self, Folders};
+use crate::problem::Finding;
+use crate::score::{self, Fit, TOLERANCE};
+use crate::search::Query;
+use crate::shelf::{Shelf, Shelved};
+use crate::skill::{self, Skill};
+use crate::text::fold;
+use crate::tokens::tokenize;
+use crate::tree;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A folder of skills, as the engine sees it.
+pub trait Root {
+    fn label(&self) -> String;
+    fn folder_name(&self) -> String;
+    fn read_text(&self, path: &str) -> Result<String, ReadError>;
+    fn has_file(&self, path: &str) -> bool;
+}
+
+/// All skills of all roots at one moment.
+pub struct Catalog {
+    roots: Vec<Box<dyn Root>>,
+    labels: Vec<String>,
+    contents: Vec<Contents>,
+    /// Skills that wait for `arrange`.
+    gathered: Vec<Shelved>,
+    shelf: Shelf,
+    problems: Vec<Problem>,
+}
+
+/// What is known of one root.
+#[derive(Default)]
+struct Contents {
+    folder_name: String,
+    folders: Folders,
+    /// Every file that was read and has not changed since.
+    files: BTreeMap<String, Reading>,
+}
+
+/// What a file turned out to be.
+struct Reading {
+    skill: Option<Rc<Skill>>,
+    findings: Vec<Finding>,
+    /// Whether the file is still in a place where a skill can be.
+    wanted: bool,
+}
+
+impl Catalog {
+    pub fn new(roots: Vec<Box<dyn Root>>) -> Self {
+        let contents = |root: &Box<dyn Root>| Contents { folder_name: root.folder_name(), ..Contents::default() };
+        Self {
+            labels: roots.iter().map(|root| root.label()).collect(),
+            contents: roots.iter().map(contents).collect(),
+            roots,
+            gathered: Vec::new(),
+            shelf: Shelf::default(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Takes in what changed and reads what has to be read.
+    pub fn update(&mut self, changes: Vec<Change>) {
+        for change in changes {
+            self.take(change);
+        }
+        self.gathered.clear();
+        for (number, (root, contents)) in (0..).zip(self.roots.iter().zip(&mut self.contents)) {
+            self.gathered.extend(contents.skills(number, root.as_ref()));
+        }
+    }
+
+    /// Puts all skills on a new shelf.
+    pub fn arrange(&mut self) -> Outline {
+        self.shelf = Shelf::new(&self.labels, std::mem::take(&mut self.gathered));
+        self.problems = hidden_skills(&self.shelf);
+        for (number, contents) in (0..).zip(&self.contents) {
+            contents.problems(number, &mut self.problems);
+        }
+        self.problems.sort_by(|left, right| {
+            let order = |problem: &Problem| (problem.location.root, problem.location.path.clone(), problem.line);
+            order(left).cmp(&order(right))
+        });
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        Outline { skills: count(self.shelf.len()), problems: count(self.problems.len()) }
+    }
+
+    fn take(&mut self, change: Change) {
+        let root = match &change {
+            Change::Folder(listing) => listing.folder.root,
+            Change::FolderGone(location) | Change::File(location) => location.root,
+        };
+        let Some(contents) = self.contents.get_mut(root as usize) else { return };
+        match change {
+            Change::Folder(listing) => contents.folders.set(listing),
+            Change::FolderGone(location) => {
+                contents.folders.remove(&location.path);
+                contents.files.retain(|file, _| !folders::is_below(file, &location.path));
+            }
+            Change::File(location) => {
+                contents.files.remove(&location.path);
+            }
+        }
+    }
+
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    pub fn skills(&self, filter: Option<&str>) -> Vec<Summary> {
+        let filter = filter.map(fold).unwrap_or_default();
+        let wanted = |skill: &Skill| {
+            let texts = [&skill.install_name, &skill.name, &skill.description];
+            filter.is_empty() || texts.into_iter().any(|text| fold(text).contains(&filter))
+        };
+        let found = self.shelf.skills().filter(|(_, skill)| wanted(skill));
+        found.map(|(number, _)| self.shelf.summary(number)).collect()
+    }
+
+    pub fn bodies(&self, files: &[Location]) -> Vec<String> {
+        let is_skill = |location: &Location| {
+            let contents = self.contents.get(location.root as usize);
+            contents.is_some_and(|contents| {
+                contents.files.get(&location.path).is_some_and(|reading| reading.skill.is_some())
+            })
+        };
+        let body = |location: &Location| {
+            if is_skill(location) { self.body(location.root, &location.path) } else { String::new() }
+        };
+        files.iter().map(body).collect()
+    }
+
+    pub fn search(&self, query: &str, limit: u32) -> SearchResult {
+        let words = Query::new(query);
+        let is_match = words.matcher();
+        let mut found: Vec<usize> =
+            self.shelf.skills().filter(|(_, skill)| is_match(skill)).map(|(number, _)| number).collect();
+        let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let mut relevance = vec![0.0; self.shelf.len()];
+        for fit in self.shelf.keywords.rank(&tokenize(query)) {
+            relevance[fit.skill] = fit.score;
+        }
+        found.sort_by(|left, right| relevance[*right].total_cmp(&relevance[*left]).then(left.cmp(right)));
+        found.truncate(limit as usize);
+        let hit = |number: usize| {
+            let skill = self.shelf.skill(number);
+            Hit {
+                excerpt: words.excerpt(&self.body(skill.root, &skill.file), &skill.description),
+                score: u32::try_from(words.words().len()).unwrap_or(u32::MAX),
+                skill: self.shelf.summary(number),
+            }
+        };
+        SearchResult { total, hits: found.into_iter().map(hit).collect() }
+    }
+
+    pub fn find(&self, request: &Request) -> Result<Answer, LookupError> {
+        let tokens = tokenize(&request.context);
+        if let Some(name) = &request.chosen {
+            let number = self.shelf.names.find(&self.shelf, name)?;
+            let fit = self.shelf.keywords.fit_of(number, &tokens);
+            return Ok(Answer::Matched(self.matched(&fit, &tokens)));
+        }
+        let mut fits = self.shelf.keywords.rank(&tokens);
+        fits.retain(|fit| fit.base >= request.min_score - TOLERANCE);
+        Ok(match &fits[..] {
+            [] => Answer::NoMatch,
+            [best, second, ..] if best.score - second.score < request.ambiguity_threshold - TOLERANCE => {
+                // Two answers are the least that make a question ambiguous.
+                fits.truncate((request.max_results as usize).max(2));
+                Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect())
+            }
+            [best, ..] => Answer::Matched(self.matched(best, &tokens)),
+        })
+    }
+
+    pub fn tree(&self, path: Option<&str>) -> Result<Vec<Node>, LookupError> {
+        tree::tree(&self.shelf, &self.labels, path)
+    }
+
+    pub fn asset_of(&self, skill: &str, file: &str) -> Result<FoundAsset, AssetError> {
+        assets::find(&self.shelf, &self.roots, skill, file)
+    }
+
+    fn candidate(&self, fit: &Fit, tokens: &[String]) -> Candidate {
+        let skill = self.shelf.skill(fit.skill);
+        Candidate {
+            address: self.shelf.address(fit.skill),
+            score: fit.score,
+            description: skill.description.clone(),
+            matched_keywords: score::matched_keywords(skill, tokens),
+        }
+    }
+
+    fn matched(&self, fit: &Fit, tokens: &[String]) -> Match {
+        let (shelf, number) = (&self.shelf, fit.skill);
+        let chain: Vec<&Skill> = shelf.chain(number).into_iter().rev().map(|number| shelf.skill(number)).collect();
+        let bodies: Vec<String> = chain.iter().map(|skill| self.body(skill.root, &skill.file)).collect();
+        let sections: Vec<(&Skill, &str)> = chain.iter().copied().zip(bodies.iter().map(String::as_str)).collect();
+        Match {
+            candidate: self.candidate(fit, tokens),
+            content: aggregate(&sections),
+            sources: chain.iter().map(|skill| Location { root: skill.root, path: skill.file.clone() }).collect(),
+            assets: assets::own_assets(shelf, number),
+            scripts: assets::own_scripts(shelf, number),
+            inherited_assets: assets::inherited_assets(shelf, &self.roots, number),
+            inherited_scripts: assets::inherited_scripts(shelf, &self.roots, number),
+        }
+    }
+
+    /// The text of a skill after its front matter. The host hands out what this generation was made from, so a file
+    /// that was read once can be read again.
+    fn body(&self, root: u32, file: &str) -> String {
+        let text = self.roots[root as usize].read_text(file).unwrap_or_default();
+        skill::body_of(&text).to_owned()
+    }
+}
+
+impl Contents {
+    /// The skills of this root. Reads only files that are new or changed.
+    fn skills(&mut self, number: u32, root: &dyn Root) -> Vec<Shelved> {
+        for reading in self.files.values_mut() {
+            reading.wanted = false;
+        }
+        let files = &mut self.files;
+        let folder_name = &self.folder_name;
+        let candidates = self.folders.skills(|file| {
+            if let Some(known) = files.get_mut(file) {
+                known.wanted = true;
+                return known.skill.is_some();
+            }
+            let reading = Reading::of(number, folder_name, file, root.read_text(file));
+            let is_skill = reading.skill.is_some();
+            files.insert(file.to_owned(), reading);
+            is_skill
+        });
+        self.files.retain(|_, reading| reading.wanted);
+        let shelved = candidates.into_iter().filter_map(|candidate| {
+            let skill = self.files.get(&candidate.file)?.skill.clone()?;
+            Some(Shelved { skill, resources: candidate.resources })
+        });
+        shelved.collect()
+    }
+
+    fn problems(&self, root: u32, problems: &mut Vec<Problem>) {
+        let unwalked =
+            self.folders.troubles().map(|(path, trouble)| Finding::unwalked(trouble.reason).in_file(root, &path));
+        problems.extend(unwalked);
+        for (file, reading) in &self.files {
+            problems.extend(reading.findings.iter().map(|finding| finding.in_file(root, file)));
+        }
+    }
+}
+
+impl Reading {
+    fn of(root: u32, folder_name: &str, file: &str, text: Result<String, ReadError>) -> Self {
+        let (skill, findings) = match text {
+            Ok(text) => skill::read(root, folder_name, file, &text),
+            Err(error) => (None, vec![Finding::unreadable(&error)]),
+        };
+        Self { skill: skill.map(Rc::new), findings, wanted: true }
+    }
+}
+
+/// Skills that their path does not find, because another of the same root has the same one.
+fn hidden_skills(shelf: &Shelf) -> Vec<Problem> {
+    let hidden = shelf.skills().filter_map(|(number, skill)| {
+        let other = shelf.skill(shelf.names.hidden_by(shelf, number)?);
+        let message = format!("its path `{}` finds `{}` instead", skill.skill_path, other.file);
+        let advice = format!("rename one of them; until then `{}` finds it", shelf.address(number));
+        Some(Finding::warning("same-path", message, advice).in_file(skill.root, &skill.file))
+    });
+    hidden.collect()
+}

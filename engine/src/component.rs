@@ -1,0 +1,74 @@
+//! From the generated traits to plain functions, and nothing else.
+
+use crate::bindings::exports::skillcell::plugin::catalog as exports;
+use crate::bindings::exports::skillcell::plugin::catalog::{
+    Answer, AssetError, Change, FoundAsset, Guest, Location, LookupError, Node, Outline, Problem, Request,
+    SearchResult, Summary,
+};
+use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
+use crate::bindings::skillcell::plugin::log;
+use crate::catalog::{Catalog, Root};
+use std::cell::RefCell;
+
+/// A component of world `engine`. Whoever exports one decides what stands between the catalog and a root handle.
+pub trait Engine {
+    fn borrow(handle: SkillRoot) -> Box<dyn Root>;
+}
+
+impl Root for SkillRoot {
+    fn label(&self) -> String {
+        self.label()
+    }
+    fn folder_name(&self) -> String {
+        self.folder_name()
+    }
+    fn read_text(&self, path: &str) -> Result<String, ReadError> {
+        self.read_text(path)
+    }
+    fn has_file(&self, path: &str) -> bool {
+        self.has_file(path)
+    }
+}
+
+thread_local! {
+    /// An instance has one thread and one catalog.
+    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::new(Vec::new()));
+}
+
+fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
+    CATALOG.with_borrow(question)
+}
+
+impl<E: Engine> Guest for E {
+    fn open(roots: Vec<exports::SkillRoot>) {
+        std::panic::set_hook(Box::new(|panic| log::write(log::Level::Warn, &panic.to_string())));
+        CATALOG.set(Catalog::new(roots.into_iter().map(E::borrow).collect()));
+    }
+    fn update(changes: Vec<Change>) {
+        CATALOG.with_borrow_mut(|catalog| catalog.update(changes));
+    }
+    fn arrange() -> Outline {
+        CATALOG.with_borrow_mut(Catalog::arrange)
+    }
+    fn problems() -> Vec<Problem> {
+        ask(|catalog| catalog.problems().to_vec())
+    }
+    fn skills(filter: Option<String>) -> Vec<Summary> {
+        ask(|catalog| catalog.skills(filter.as_deref()))
+    }
+    fn bodies(files: Vec<Location>) -> Vec<String> {
+        ask(|catalog| catalog.bodies(&files))
+    }
+    fn search(query: String, limit: u32) -> SearchResult {
+        ask(|catalog| catalog.search(&query, limit))
+    }
+    fn find(request: Request) -> Result<Answer, LookupError> {
+        ask(|catalog| catalog.find(&request))
+    }
+    fn tree(path: Option<String>) -> Result<Vec<Node>, LookupError> {
+        ask(|catalog| catalog.tree(path.as_deref()))
+    }
+    fn asset_of(skill: String, file: String) -> Result<FoundAsset, AssetError> {
+        ask(|catalog| catalog.asset_of(&skill, &file))
+    }
+}

@@ -1,0 +1,237 @@
+//! The block between the `---` lines: where it is, and what it says.
+
+use crate::problem::Finding;
+use crate::yaml::{self, Entry, Node, Value};
+
+/// A text in its two parts.
+#[derive(Debug, PartialEq)]
+pub enum Split<'text> {
+    /// No front matter: ordinary Markdown.
+    Absent,
+    /// It begins like a front matter and never ends.
+    Unclosed,
+    Found {
+        yaml: &'text str,
+        body: &'text str,
+    },
+}
+
+/// The YAML begins on the second line of the file.
+const LINES_BEFORE: u32 = 1;
+
+/// Finds the front matter. A byte order mark and any line ending are fine.
+pub fn split(text: &str) -> Split<'_> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Some((first, after)) = text.split_once('\n') else { return Split::Absent };
+    if first.trim_end() != "---" {
+        return Split::Absent;
+    }
+    let mut start = 0;
+    while start <= after.len() {
+        let end = after[start..].find('\n').map_or(after.len(), |newline| start + newline);
+        if after[start..end].trim_end() == "---" {
+            let body = after.get(end + 1..).unwrap_or("");
+            return Split::Found { yaml: &after[..start], body };
+        }
+        start = end + 1;
+    }
+    // A lone `---` is also how Markdown draws a line, so only what looks like a key makes it a forgotten end.
+    let looks_like_a_key = after.lines().next().is_some_and(|line| plain_line(line).is_some());
+    if looks_like_a_key { Split::Unclosed } else { Split::Absent }
+}
+
+/// The fields of a front matter, looked up by name.
+#[derive(Debug, Default)]
+pub struct Fields {
+    entries: Vec<Entry>,
+}
+
+impl Fields {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key && !entry.node.is_null())
+    }
+
+    /// The fields of a map below one of these.
+    pub fn below(&self, key: &str) -> Self {
+        match self.get(key).map(|entry| &entry.node.value) {
+            Some(Value::Map(entries)) => Self { entries: entries.clone() },
+            _ => Self::default(),
+        }
+    }
+}
+
+/// Reads the fields. YAML that is slightly wrong is understood as far as it goes, with a finding.
+pub fn parse(text: &str) -> (Fields, Vec<Finding>) {
+    let fault = match yaml::parse(text) {
+        Ok(node) => return as_fields(node),
+        Err(fault) => fault,
+    };
+    let finding = |advice: &str| {
+        Finding::warning("bad-yaml", format!("not valid YAML: {}", fault.message), advice).at(fault.line + LINES_BEFORE)
+    };
+    if let Ok(node) = yaml::parse(&with_quoted_values(text)) {
+        let (fields, mut findings) = as_fields(node);
+        findings.push(finding("put quotes around a value that contains `: `"));
+        return (fields, findings);
+    }
+    let fields = Fields { entries: plain_lines(text) };
+    (fields, vec![finding("only its plain `key: value` lines are understood; check it with a YAML checker")])
+}
+
+fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
+    let mut findings = Vec::new();
+    match node.value {
+        Value::Map(mut entries) => {
+            for entry in &mut entries {
+                raise(&mut entry.node);
+                entry.line += LINES_BEFORE;
+            }
+            let mut seen: Vec<&str> = Vec::new();
+            for entry in &entries {
+                if seen.contains(&entry.key.as_str()) {
+                    findings.push(
+                        Finding::warning(
+                            "duplicate-key",
+                            format!("`{}` stands here twice", entry.key),
+                            "keep one of them; the first counts",
+                        )
+                        .at(entry.line),
+                    );
+                }
+                seen.push(&entry.key);
+            }
+            (Fields { entries }, findings)
+        }
+        _ if node.is_null() => (Fields::default(), findings),
+        _ => {
+            findings.push(
+                Finding::warning(
+                    "bad-yaml",
+                    "the front matter is no list of `key: value` lines",
+                    "write `key: value` lines",
+                )
+                .at(node.line + LINES_BEFORE),
+            );
+            (Fields::default(), findings)
+        }
+    }
+}
+
+/// Turns lines of the YAML into lines of the file. The tree is as shallow as `yaml` allows.
+fn raise(node: &mut Node) {
+    node.line += LINES_BEFORE;
+    match &mut node.value {
+        Value::Scalar { .. } => {}
+        Value::List(items) => items.iter_mut().for_each(raise),
+        Value::Map(entries) => {
+            for entry in entries {
+                entry.line += LINES_BEFORE;
+                raise(&mut entry.node);
+            }
+        }
+    }
+}
+
+/// The text with quotes around every unquoted value of a top-level `key: value` line that contains a colon.
+fn with_quoted_values(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 16);
+    for line in text.lines() {
+        match plain_line(line) {
+            Some((key, value))
+                if value.contains(':') && !value.starts_with(['"', '\'', '[', '{', '|', '>', '&', '*', '!']) =>
+            {
+                quoted.push_str(key);
+                quoted.push_str(": '");
+                quoted.push_str(&value.replace('\'', "''"));
+                quoted.push('\'');
+            }
+            _ => quoted.push_str(line),
+        }
+        quoted.push('\n');
+    }
+    quoted
+}
+
+fn plain_lines(text: &str) -> Vec<Entry> {
+    let numbered = text.lines().zip(LINES_BEFORE + 1..);
+    numbered
+        .filter_map(|(line, number)| {
+            let (key, value) = plain_line(line)?;
+            let plain = !(value.len() >= 2
+                && (value.starts_with('"') && value.ends_with('"')
+                    || value.starts_with('\'') && value.ends_with('\'')));
+            let text = if plain { value } else { &value[1..value.len() - 1] };
+            let node = Node { line: number, value: Value::Scalar { text: text.to_owned(), plain } };
+            Some(Entry { key: key.to_owned(), line: number, node })
+        })
+        .collect()
+}
+
+/// `key: value` at the start of a line, the value without surrounding space.
+fn plain_line(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(':')?;
+    let is_key = !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
+    let separated = value.is_empty() || value.starts_with([' ', '\t', '\r']);
+    (is_key && separated).then(|| (key, value.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text_of(fields: &Fields, key: &str) -> Option<String> {
+        fields.get(key).and_then(|entry| entry.node.as_text()).map(str::to_owned)
+    }
+
+    #[test]
+    fn the_block_is_found_whatever_the_line_ending() {
+        for text in ["---\na: 1\n---\nbody\n", "\u{feff}---\na: 1\n---\nbody\n"] {
+            assert_eq!(split(text), Split::Found { yaml: "a: 1\n", body: "body\n" });
+        }
+        assert_eq!(split("---\r\na: 1\r\n---\r\nbody"), Split::Found { yaml: "a: 1\r\n", body: "body" });
+        assert_eq!(split("---\n---"), Split::Found { yaml: "", body: "" });
+    }
+
+    #[test]
+    fn a_line_drawn_with_dashes_is_no_front_matter() {
+        assert_eq!(split("---\n\nSome text\n"), Split::Absent);
+        assert_eq!(split("# Title\n---\n"), Split::Absent);
+        assert_eq!(split(""), Split::Absent);
+        assert_eq!(split("---"), Split::Absent);
+        assert_eq!(split("---\nname: x\ntext\n"), Split::Unclosed);
+    }
+
+    #[test]
+    fn an_unquoted_colon_is_understood() {
+        let (fields, findings) = parse("name: x\ndescription: Use it: always, it's good\n");
+        assert_eq!(text_of(&fields, "description").unwrap(), "Use it: always, it's good");
+        assert_eq!(findings[0].line, Some(3));
+    }
+
+    #[test]
+    fn plain_lines_are_understood_when_nothing_else_helps() {
+        let (fields, findings) = parse("name: x\ndescription: \"fine\"\nlist: [a, b\n");
+        assert_eq!(text_of(&fields, "name").unwrap(), "x");
+        assert_eq!(text_of(&fields, "description").unwrap(), "fine");
+        assert_eq!(findings.len(), 1);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_told() {
+        let (fields, findings) = parse("name: x\nname: y\n");
+        assert_eq!(text_of(&fields, "name").unwrap(), "x");
+        assert_eq!((findings[0].code, findings[0].line), ("duplicate-key", Some(3)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_split_on_its_own_boundaries(text in "(\u{feff})?(---)?[\r\n]{0,2}\\PC{0,20}[\r\n]{0,2}(---)?[\r\n]{0,2}\\PC{0,20}") {
+            if let Split::Found { yaml, body } = split(&text) {
+                prop_assert!(text.ends_with(body));
+                prop_assert!(text.contains(yaml));
+                let _ = parse(yaml);
+            }
+        }
+    }
+}

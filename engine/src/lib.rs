@@ -1,0 +1,43 @@
+//! Understands skills. Pure: it sees files only through the root handles it is lent, and the same files always give the
+//! same answers.
+//!
+//! A change comes in through [`catalog`], which asks [`folders`] what may be a skill, reads it with [`skill`] (and that
+//! with [`frontmatter`] and [`yaml`]) and puts the result on a [`shelf`]. Questions are answered from there.
+
+pub mod bindings;
+pub mod catalog;
+pub mod folders;
+pub mod skill;
+pub mod frontmatter;
+pub mod yaml;
+pub mod problem;
+pub mod shelf;
+pub mod names;
+pub mod ancestry;
+pub mod aggregate;
+pub mod assets;
+pub mod tokens;
+pub mod score;
+pub mod search;
+pub mod tree;
+pub mod paths;
+pub mod text;
+pub mod component;
+
+#[cfg(all(feature = "component", target_family = "wasm"))]
+mod exported {
+    #![expect(unsafe_code, reason = "generated: the exports of the component")]
+
+    use crate::bindings::skillcell::plugin::library::SkillRoot;
+    use crate::catalog::Root;
+
+    struct Component;
+
+    impl crate::component::Engine for Component {
+        fn borrow(handle: SkillRoot) -> Box<dyn Root> {
+            Box::new(handle)
+        }
+    }
+
+    crate::bindings::export!(Component with_types_in crate::bindings);
+}

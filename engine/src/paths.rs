@@ -1,0 +1,81 @@
+//! Paths below a root: `/` between segments, no leading one, the root itself is the empty string.
+
+/// The folder a path is in, or `None` for the root itself.
+pub fn folder_of(path: &str) -> Option<&str> {
+    match path.rfind('/') {
+        Some(slash) => Some(&path[..slash]),
+        None if path.is_empty() => None,
+        None => Some(""),
+    }
+}
+
+/// The last segment.
+pub fn last_segment(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+pub fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// The path without its `.md`.
+pub fn without_extension(file: &str) -> &str {
+    file.strip_suffix(".md").unwrap_or(file)
+}
+
+/// Cleans a relative path that somebody else wrote, or refuses it: absolute, climbing, with a drive letter or a NUL.
+///
+/// A backslash separates folders on Windows, so what climbs or is absolute there is refused everywhere.
+pub fn clean(path: &str) -> Option<String> {
+    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
+    let climbs = path.split(['/', '\\']).any(|segment| segment == "..");
+    if drive || climbs || path.starts_with(['/', '\\']) || path.contains('\0') {
+        return None;
+    }
+    let segments: Vec<&str> = path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+    (!segments.is_empty()).then(|| segments.join("/"))
+}
+
+/// Whether any segment is hidden, so that the file is not served.
+pub fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|segment| segment.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn climbing_and_absolute_paths_are_refused() {
+        for path in
+            ["..", "../a", "a/../b", "a/..", "/a", "\\a", "a\\..\\b", "C:/a", "c:\\a", "c:a", "a\0b", "", ".", "./"]
+        {
+            assert_eq!(clean(path), None, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn ordinary_paths_are_kept() {
+        assert_eq!(clean("a/b.md").as_deref(), Some("a/b.md"));
+        assert_eq!(clean("./a//b").as_deref(), Some("a/b"));
+        assert_eq!(clean("..a/b..").as_deref(), Some("..a/b.."));
+        assert_eq!(clean("été/文.md").as_deref(), Some("été/文.md"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_clean_path_never_climbs(path in "\\PC*") {
+            if let Some(clean) = clean(&path) {
+                prop_assert!(!clean.starts_with('/'));
+                prop_assert!(clean.split('/').all(|segment| !segment.is_empty() && segment != "." && segment != ".."));
+            }
+        }
+
+        #[test]
+        fn folder_and_last_segment_rebuild_the_path(segments in prop::collection::vec("[^/\0]{1,8}", 1..6)) {
+            let path = segments.join("/");
+            prop_assert_eq!(join(folder_of(&path).unwrap(), last_segment(&path)), path);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Problems on their way to the catalog: inside one file they need no location yet.
+
+use crate::bindings::exports::skillcell::plugin::catalog::{Location, Problem, TroubleReason};
+use crate::bindings::skillcell::plugin::library::{Oversize, ReadError, SetAsideReason};
+use crate::bindings::skillcell::plugin::types::Severity;
+
+/// A problem of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub line: Option<u32>,
+    pub severity: Severity,
+    pub code: &'static str,
+    pub message: String,
+    pub advice: String,
+}
+
+impl Finding {
+    pub fn error(code: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { line: None, severity: Severity::Error, code, message: message.into(), advice: advice.into() }
+    }
+
+    pub fn warning(code: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message, advice) }
+    }
+
+    pub fn at(self, line: u32) -> Self {
+        Self { line: Some(line), ..self }
+    }
+
+    pub fn in_file(&self, root: u32, path: &str) -> Problem {
+        Problem {
+            location: Location { root, path: path.to_owned() },
+            line: self.line,
+            severity: self.severity,
+            code: self.code.to_owned(),
+            message: self.message.clone(),
+            advice: self.advice.clone(),
+        }
+    }
+
+    /// What to say about a file that the host did not hand over.
+    pub fn unreadable(error: &ReadError) -> Self {
+        match error {
+            ReadError::NotFound => {
+                Self::error("vanished", "the file went away while it was read", "nothing, unless it should be there")
+            }
+            ReadError::OutsideRoot => {
+                Self::error("outside-root", "a link leads outside the root", "copy the target into the root")
+            }
+            ReadError::NotAFile => Self::error("not-a-file", "not a regular file", "replace it by a regular file"),
+            ReadError::TooLarge(Oversize { size, limit }) => Self::error(
+                "too-large",
+                format!("{size} bytes, and the limit is {limit}"),
+                "split the file, or raise `assets.max_size_bytes`",
+            ),
+            ReadError::NotText(valid) => {
+                Self::error("not-text", format!("not UTF-8 after the first {valid} bytes"), "save the file as UTF-8")
+            }
+            ReadError::NoPermission => {
+                Self::error("no-permission", "the server may not read this file", "give it permission to read")
+            }
+            ReadError::SetAside(reason) => Self::error(
+                "set-aside",
+                match reason {
+                    SetAsideReason::Crashed => "the engine crashed on this file",
+                    SetAsideReason::TookTooLong => "the engine did not finish this file in time",
+                    SetAsideReason::NeededTooMuchMemory => "this file needs more memory than the engine has for one",
+                },
+                "it is set aside until its content changes; please report it with the file",
+            ),
+            ReadError::Failed(message) => {
+                Self::error("unreadable", format!("the file could not be read: {message}"), "check the disk")
+            }
+        }
+    }
+
+    /// What to say about an entry that the host did not walk.
+    pub fn unwalked(reason: TroubleReason) -> Self {
+        match reason {
+            TroubleReason::TooDeep => Self::error(
+                "too-deep",
+                "more than 10 levels below the root, so nothing in it is served",
+                "move it up, or configure a folder further down as a root",
+            ),
+            TroubleReason::NoPermission => {
+                Self::error("no-permission", "the server may not list this folder", "give it permission to read")
+            }
+            TroubleReason::LeadsOutside => Self::error(
+                "outside-root",
+                "a link leads outside the root or nowhere",
+                "copy the target into the root, or configure it as a root",
+            ),
+            TroubleReason::LinkWithinLink => Self::error(
+                "link-within-link",
+                "a link inside a linked folder is not followed",
+                "replace one of the two links by the folder itself",
+            ),
+            TroubleReason::NameNotText => Self::error("name-not-text", "a name that is not UTF-8", "rename it"),
+        }
+    }
+}

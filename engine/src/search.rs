@@ -1,0 +1,115 @@
+//! Finding every word of a query, and showing where.
+
+use crate::skill::Skill;
+use crate::text::fold;
+use memchr::memmem::Finder;
+use std::collections::BTreeSet;
+
+/// Characters shown on either side of a match.
+const AROUND: usize = 80;
+
+/// The distinct words of a query, in folded form.
+pub struct Query {
+    words: Vec<String>,
+}
+
+impl Query {
+    pub fn new(text: &str) -> Self {
+        let mut seen = BTreeSet::new();
+        Self { words: text.split_ascii_whitespace().map(fold).filter(|word| seen.insert(word.clone())).collect() }
+    }
+
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// A function that tells whether a skill contains every word.
+    pub fn matcher(&self) -> impl Fn(&Skill) -> bool {
+        let finders: Vec<Finder> = self.words.iter().map(|word| Finder::new(word.as_bytes())).collect();
+        move |skill| {
+            !finders.is_empty() && finders.iter().all(|finder| finder.find(skill.haystack.as_bytes()).is_some())
+        }
+    }
+
+    /// The surroundings of the earliest match in the body, else in the description, on one line.
+    pub fn excerpt(&self, body: &str, description: &str) -> String {
+        let found = self.earliest(body).map(|range| window(body, range));
+        let found = found.or_else(|| self.earliest(description).map(|range| window(description, range)));
+        found.unwrap_or_else(|| window(description, 0..0))
+    }
+
+    /// Where the first match of any word is, as a range of the text itself.
+    fn earliest(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        let (folded, origin) = fold_with_origin(text);
+        let found =
+            self.words.iter().filter_map(|word| folded.find(word.as_str()).map(|at| (at, at + word.len()))).min();
+        found.map(|(start, end)| match origin {
+            None => start..end,
+            Some(origin) => origin[start]..origin[end],
+        })
+    }
+}
+
+/// The folded text, and for each of its bytes where the character it comes from begins in the original; for ASCII that
+/// is the same place.
+///
+/// A match may end inside what one character was folded to; the end is then that character's start, still a boundary.
+fn fold_with_origin(text: &str) -> (String, Option<Vec<usize>>) {
+    let folded = fold(text);
+    if text.is_ascii() {
+        return (folded, None);
+    }
+    let mut origin = Vec::with_capacity(folded.len() + 1);
+    for (at, letter) in text.char_indices() {
+        for lower in letter.to_lowercase() {
+            origin.extend(std::iter::repeat_n(at, lower.len_utf8()));
+        }
+    }
+    origin.push(text.len());
+    (folded, Some(origin))
+}
+
+/// The characters around a range that lies on character boundaries, with line ends as spaces.
+fn window(text: &str, range: std::ops::Range<usize>) -> String {
+    let before = text[..range.start].char_indices().rev().take(AROUND).last();
+    let start = before.map_or(range.start, |(at, _)| at);
+    let after = text[range.end..].char_indices().nth(AROUND);
+    let end = after.map_or(text.len(), |(at, _)| range.end + at);
+    text[start..end].replace("\r\n", " ").replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_window_is_cut_on_characters() {
+        let body = format!("{}NEEDLE{}", "é".repeat(200), "文".repeat(200));
+        let excerpt = Query::new("needle").excerpt(&body, "");
+        assert_eq!(excerpt, format!("{}NEEDLE{}", "é".repeat(80), "文".repeat(80)));
+    }
+
+    #[test]
+    fn the_description_is_second_and_line_ends_are_spaces() {
+        let query = Query::new("needle");
+        assert_eq!(query.excerpt("a\r\nneedle\nb", "needle in description"), "a needle b");
+        assert_eq!(query.excerpt("body", "a needle"), "a needle");
+        assert_eq!(query.excerpt("body", "only the name has it"), "only the name has it");
+    }
+
+    #[test]
+    fn a_letter_that_grows_when_folded_is_not_cut() {
+        assert_eq!(Query::new("i\u{307}stanbul").excerpt("in \u{130}stanbul now", ""), "in \u{130}stanbul now");
+        assert_eq!(Query::new("i").excerpt("\u{130}", ""), "\u{130}");
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_part_of_its_text(body in "\\PC{0,300}", query in "\\PC{1,5}") {
+            let excerpt = Query::new(&query).excerpt(&body, "");
+            prop_assert!(excerpt.is_empty() || body.contains(&excerpt));
+            prop_assert!(excerpt.chars().count() <= 2 * AROUND + query.chars().count() * 3);
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! One skill, as its file says.
+
+use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution};
+use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::frontmatter::{self, Fields, Split};
+use crate::paths;
+use crate::problem::Finding;
+use crate::text::fold;
+use crate::yaml::{Entry, Node, Value};
+
+/// The file that makes a folder a skill.
+pub const SKILL_FILE: &str = "SKILL.md";
+
+/// Longest name and description of the Agent Skills format, in characters.
+const LONGEST_NAME: usize = 64;
+const LONGEST_DESCRIPTION: usize = 1024;
+
+/// Everything known from the file alone.
+#[derive(Debug)]
+pub struct Skill {
+    pub root: u32,
+    /// Path of the Markdown file below the root.
+    pub file: String,
+    pub model: SkillModel,
+    pub skill_path: String,
+    /// The folder's name; of a tree skill the short name.
+    pub install_name: String,
+    /// The name in the front matter; of a tree skill its path.
+    pub name: String,
+    pub description: String,
+    pub keywords: Vec<String>,
+    pub inherit: bool,
+    pub priority: f64,
+    pub assets: Vec<DeclaredAsset>,
+    pub scripts: Vec<DeclaredScript>,
+    /// Names, description, keywords and body in folded form, one below the other.
+    pub haystack: String,
+}
+
+#[derive(Debug)]
+pub struct DeclaredAsset {
+    pub file: String,
+    pub description: String,
+    pub kind: String,
+}
+
+#[derive(Debug)]
+pub struct DeclaredScript {
+    pub file: String,
+    pub description: String,
+    pub execution: Execution,
+    pub arguments: Vec<Argument>,
+}
+
+impl Skill {
+    /// What several skills may share: the declared name, or the last segment of a tree skill's path.
+    pub fn short_name(&self) -> &str {
+        match self.model {
+            SkillModel::Folder => &self.name,
+            SkillModel::Tree => &self.install_name,
+        }
+    }
+
+    /// The folder that the skill's place in the tree is counted from: a folder skill stands beside its folder.
+    pub fn folder(&self) -> &str {
+        paths::folder_of(&self.file).unwrap_or("")
+    }
+}
+
+/// The text after the front matter.
+pub fn body_of(text: &str) -> &str {
+    match frontmatter::split(text) {
+        Split::Found { body, .. } => body,
+        Split::Absent | Split::Unclosed => text,
+    }
+}
+
+/// Reads a skill from the text of its file, with what is wrong in it. `None` when the file is no skill.
+pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Skill>, Vec<Finding>) {
+    let model = if paths::last_segment(file) == SKILL_FILE { SkillModel::Folder } else { SkillModel::Tree };
+    let (yaml, body) = match (frontmatter::split(text), model) {
+        (Split::Found { yaml, body }, _) => (yaml, body),
+        (Split::Absent, SkillModel::Tree) => return (None, Vec::new()),
+        (Split::Absent, SkillModel::Folder) => {
+            let advice = "begin the file with `---`, a `name:` and a `description:` line, and `---`";
+            return (None, vec![Finding::error("no-front-matter", "there is no front matter", advice).at(1)]);
+        }
+        (Split::Unclosed, _) => {
+            let finding =
+                Finding::error("unclosed-front-matter", "the front matter has no end", "close it with a line `---`");
+            return (None, vec![finding.at(1)]);
+        }
+    };
+    let (fields, findings) = frontmatter::parse(yaml);
+    let mut reader = Reader { metadata: fields.below("metadata"), fields, model, findings };
+    let skill = reader.skill(root, root_folder, file, body);
+    (skill, reader.findings)
+}
+
+struct Reader {
+    fields: Fields,
+    metadata: Fields,
+    model: SkillModel,
+    findings: Vec<Finding>,
+}
+
+impl Reader {
+    fn skill(&mut self, root: u32, root_folder: &str, file: &str, body: &str) -> Option<Skill> {
+        let description = self.description();
+        let keywords = self.keywords();
+        if self.model == SkillModel::Tree && keywords.is_empty() {
+            let line = self.fields.get("keywords").map_or(1, |entry| entry.line);
+            let advice = "add `keywords: [word, word]`, or remove the front matter if this is no skill";
+            self.findings
+                .push(Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(line));
+            return None;
+        }
+        let description = description?;
+        let (skill_path, install_name) = match self.model {
+            SkillModel::Folder => folder_names(root_folder, file),
+            SkillModel::Tree => tree_names(root_folder, file),
+        };
+        let name = match self.model {
+            SkillModel::Folder => self.folder_skill_name(&install_name),
+            SkillModel::Tree => skill_path.clone(),
+        };
+        let haystack = haystack(&[&install_name, &name, &description], &keywords, body);
+        Some(Skill {
+            root,
+            file: file.to_owned(),
+            model: self.model,
+            skill_path,
+            install_name,
+            name,
+            description,
+            keywords,
+            inherit: self.inherit(),
+            priority: self.priority(),
+            assets: self.assets(),
+            scripts: self.scripts(),
+            haystack,
+        })
+    }
+
+    fn description(&mut self) -> Option<String> {
+        let entry = self.fields.get("description");
+        let line = entry.map_or(1, |entry| entry.line);
+        let text = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|text| !text.is_empty());
+        let Some(text) = text.map(str::to_owned) else {
+            let advice = "add `description:` with one or two sentences: what it does and when to use it";
+            self.findings
+                .push(Finding::error("missing-description", "`description` is missing or no text", advice).at(line));
+            return None;
+        };
+        if self.model == SkillModel::Folder && text.chars().count() > LONGEST_DESCRIPTION {
+            let message = format!("`description` is longer than {LONGEST_DESCRIPTION} characters");
+            self.findings.push(Finding::warning("long-description", message, "shorten it").at(line));
+        }
+        Some(text)
+    }
+
+    fn folder_skill_name(&mut self, folder: &str) -> String {
+        let entry = self.fields.get("name");
+        let line = entry.map_or(1, |entry| entry.line);
+        let name = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|name| !name.is_empty());
+        let Some(name) = name.map(str::to_owned) else {
+            let advice = format!("add `name: {folder}`");
+            self.findings.push(Finding::warning("missing-name", "`name` is missing or no text", advice).at(line));
+            return folder.to_owned();
+        };
+        let legal = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        if name.chars().count() > LONGEST_NAME || !name.chars().all(legal) {
+            let message = format!("the name `{name}` is not made of 1 to {LONGEST_NAME} of `a-z`, `0-9` and `-`");
+            self.findings.push(Finding::warning("bad-name", message, "use lower-case words joined by `-`").at(line));
+        } else if name != folder {
+            let message = format!("the name `{name}` differs from the folder `{folder}`");
+            self.findings.push(Finding::warning("name-differs", message, "rename one of them").at(line));
+        }
+        name
+    }
+
+    /// A field of the tree model, which a folder skill may also have below `metadata`.
+    fn tree_field(&self, key: &str) -> Option<Entry> {
+        let below = || self.metadata.get(key).filter(|_| self.model == SkillModel::Folder);
+        self.fields.get(key).or_else(below).cloned()
+    }
+
+    fn keywords(&mut self) -> Vec<String> {
+        let Some(entry) = self.tree_field("keywords") else { return Vec::new() };
+        match &entry.node.value {
+            Value::List(items) => items.iter().filter_map(|item| self.word(item, "keywords")).collect(),
+            // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
+            Value::Scalar { text, .. } if self.model == SkillModel::Folder && self.fields.get("keywords").is_none() => {
+                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+            }
+            _ => {
+                if self.model == SkillModel::Folder {
+                    self.wrong_type(&entry, "a list of words");
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    fn word(&mut self, item: &Node, field: &str) -> Option<String> {
+        let text = item.as_text().map(str::trim).filter(|text| !text.is_empty());
+        if text.is_none() {
+            let message = format!("an entry of `{field}` is no word");
+            self.findings.push(Finding::warning("wrong-type", message, "remove it, or write a word").at(item.line));
+        }
+        text.map(str::to_owned)
+    }
+
+    fn inherit(&mut self) -> bool {
+        let unless_said = self.model == SkillModel::Tree;
+        let Some(entry) = self.tree_field("inherit") else { return unless_said };
+        // Below `metadata` a careful author writes the boolean as a string.
+        let said = entry.node.as_bool().or_else(|| entry.node.as_text().and_then(|text| text.parse().ok()));
+        said.unwrap_or_else(|| {
+            self.wrong_type(&entry, "`true` or `false`");
+            unless_said
+        })
+    }
+
+    fn priority(&mut self) -> f64 {
+        let Some(entry) = self.tree_field("priority") else { return 0.0 };
+        entry.node.as_number().unwrap_or_else(|| {
+            self.wrong_type(&entry, "a number");
+            0.0
+        })
+    }
+
+    fn assets(&mut self) -> Vec<DeclaredAsset> {
+        self.declared("assets", |_, file, fields| DeclaredAsset {
+            file,
+            description: text_of(fields, "description"),
+            kind: Some(text_of(fields, "type")).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "other".to_owned()),
+        })
+    }
+
+    fn scripts(&mut self) -> Vec<DeclaredScript> {
+        self.declared("scripts", |reader, file, fields| DeclaredScript {
+            file,
+            description: text_of(fields, "description"),
+            execution: reader.execution(fields),
+            arguments: reader.arguments(fields),
+        })
+    }
+
+    /// The entries of `assets` or `scripts`: maps with a `file`, or the path alone.
+    fn declared<T>(&mut self, field: &str, make: impl Fn(&mut Self, String, &[Entry]) -> T) -> Vec<T> {
+        let Some(entry) = self.tree_field(field) else { return Vec::new() };
+        let Value::List(items) = &entry.node.value else {
+            self.wrong_type(&entry, "a list");
+            return Vec::new();
+        };
+        let mut declared = Vec::new();
+        for item in items {
+            let (path, fields): (Option<&str>, &[Entry]) = match &item.value {
+                Value::Scalar { .. } => (item.as_text(), &[]),
+                Value::Map(fields) => (find(fields, "file").and_then(Node::as_text), fields),
+                Value::List(_) => (None, &[]),
+            };
+            let Some(path) = path else {
+                let message = format!("an entry of `{field}` names no file");
+                self.findings.push(
+                    Finding::error("wrong-type", message, "add `file:` with a path below the resource folder")
+                        .at(item.line),
+                );
+                continue;
+            };
+            match paths::clean(path).filter(|path| !paths::is_hidden(path)) {
+                Some(file) => declared.push(make(self, file, fields)),
+                None => self.findings.push(
+                    Finding::error(
+                        "unsafe-path",
+                        format!("`{path}` leaves the resource folder or is hidden"),
+                        "use a path below the resource folder",
+                    )
+                    .at(item.line),
+                ),
+            }
+        }
+        declared
+    }
+
+    fn execution(&mut self, fields: &[Entry]) -> Execution {
+        match find(fields, "execution").map(|node| (node.as_text().unwrap_or(""), node.line)) {
+            None | Some(("claude", _)) => Execution::Claude,
+            Some(("server", _)) => Execution::Server,
+            Some((other, line)) => {
+                let message = format!("`execution: {other}` is neither `claude` nor `server`");
+                self.findings
+                    .push(Finding::warning("wrong-type", message, "use one of the two; `claude` is assumed").at(line));
+                Execution::Claude
+            }
+        }
+    }
+
+    fn arguments(&mut self, fields: &[Entry]) -> Vec<Argument> {
+        let Some(Value::List(items)) = find(fields, "args").map(|node| &node.value) else { return Vec::new() };
+        let mut arguments = Vec::new();
+        for item in items {
+            let (name, fields): (Option<&str>, &[Entry]) = match &item.value {
+                Value::Map(fields) => (find(fields, "name").and_then(Node::as_text), fields),
+                _ => (item.as_text(), &[]),
+            };
+            match name {
+                Some(name) => arguments.push(Argument {
+                    name: name.to_owned(),
+                    description: text_of(fields, "description"),
+                    required: find(fields, "required").and_then(Node::as_bool).unwrap_or(true),
+                }),
+                None => self.findings.push(
+                    Finding::warning("wrong-type", "an entry of `args` has no name", "add `name:`").at(item.line),
+                ),
+            }
+        }
+        arguments
+    }
+
+    fn wrong_type(&mut self, entry: &Entry, wanted: &str) {
+        let message = format!("`{}` is not {wanted}", entry.key);
+        self.findings.push(Finding::warning("wrong-type", message, format!("write {wanted}")).at(entry.line));
+    }
+}
+
+fn find<'a>(fields: &'a [Entry], key: &str) -> Option<&'a Node> {
+    fields.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
+}
+
+fn text_of(fields: &[Entry], key: &str) -> String {
+    find(fields, key).and_then(Node::as_text).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+/// Path and install name of a folder skill.
+fn folder_names(root_folder: &str, file: &str) -> (String, String) {
+    match paths::folder_of(file) {
+        Some(folder) if !folder.is_empty() => (folder.to_owned(), paths::last_segment(folder).to_owned()),
+        _ => (root_folder.to_owned(), root_folder.to_owned()),
+    }
+}
+
+/// Path and short name of a tree skill.
+fn tree_names(root_folder: &str, file: &str) -> (String, String) {
+    let path = paths::without_extension(file);
+    let short = match paths::last_segment(path) {
+        "_root" => "root",
+        "_index" => paths::folder_of(path).filter(|folder| !folder.is_empty()).map_or(root_folder, paths::last_segment),
+        segment => segment,
+    };
+    (path.to_owned(), short.to_owned())
+}
+
+fn haystack(names: &[&str], keywords: &[String], body: &str) -> String {
+    let mut haystack = String::with_capacity(body.len() + 512);
+    for part in names.iter().copied().chain(keywords.iter().map(String::as_str)) {
+        haystack.push_str(&fold(part));
+        haystack.push('\n');
+    }
+    haystack.push_str(&fold(body));
+    haystack.shrink_to_fit();
+    haystack
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(file: &str, text: &str) -> (bool, Vec<(&'static str, Option<u32>)>) {
+        let (skill, findings) = read(0, "skills", file, text);
+        (skill.is_some(), findings.iter().map(|finding| (finding.code, finding.line)).collect())
+    }
+
+    #[test]
+    fn tree_paths_and_short_names() {
+        for (file, path, short) in [
+            ("_root.md", "_root", "root"),
+            ("ui/_index.md", "ui/_index", "ui"),
+            ("ui/react/_index.md", "ui/react/_index", "react"),
+            ("ui/react/auth.md", "ui/react/auth", "auth"),
+            ("no-inherit.md", "no-inherit", "no-inherit"),
+            ("_index.md", "_index", "skills"),
+        ] {
+            assert_eq!(tree_names("skills", file), (path.to_owned(), short.to_owned()));
+        }
+    }
+
+    #[test]
+    fn defaults_of_a_tree_skill() {
+        let text =
+            "---\nkeywords: [a, 2]\ndescription: d\nassets: [x.txt]\nscripts: [{file: s.sh, args: [n]}]\n---\nbody";
+        let (skill, findings) = read(0, "skills", "a.md", text);
+        let skill = skill.unwrap();
+        assert_eq!(findings, []);
+        assert_eq!(skill.keywords, ["a", "2"]);
+        assert!(skill.inherit);
+        assert_eq!(skill.priority, 0.0);
+        assert_eq!(skill.assets[0].kind, "other");
+        assert_eq!(skill.scripts[0].execution, Execution::Claude);
+        assert!(skill.scripts[0].arguments[0].required);
+        assert_eq!(skill.haystack, "a\na\nd\na\n2\nbody");
+    }
+
+    #[test]
+    fn what_skips_a_file_and_what_does_not() {
+        assert_eq!(codes("a.md", "# no skill"), (false, vec![]));
+        assert_eq!(codes("a.md", "---\ntitle: x\ndescription: d\n---\n"), (false, vec![("missing-keywords", Some(1))]));
+        assert_eq!(
+            codes("a.md", "---\nkeywords: a\ndescription: d\n---\n"),
+            (false, vec![("missing-keywords", Some(2))])
+        );
+        assert_eq!(codes("a.md", "---\nkeywords: [a]\n---\n"), (false, vec![("missing-description", Some(1))]));
+        assert_eq!(codes("a/SKILL.md", "text"), (false, vec![("no-front-matter", Some(1))]));
+        assert_eq!(codes("a/SKILL.md", "---\nname: a\n"), (false, vec![("unclosed-front-matter", Some(1))]));
+        assert_eq!(codes("a/SKILL.md", "---\ndescription: d\n---\n"), (true, vec![("missing-name", Some(1))]));
+        assert_eq!(codes("a/SKILL.md", "---\nname: b\ndescription: d\n---\n"), (true, vec![("name-differs", Some(2))]));
+        assert_eq!(codes("a/SKILL.md", "---\nname: A b\ndescription: d\n---\n"), (true, vec![("bad-name", Some(2))]));
+    }
+
+    #[test]
+    fn fields_of_the_tree_model_work_below_metadata() {
+        let text =
+            "---\nname: a\ndescription: d\nmetadata:\n  keywords: \"x, y\"\n  inherit: \"true\"\n  priority: 3\n---\n";
+        let (skill, findings) = read(0, "skills", "a/SKILL.md", text);
+        let skill = skill.unwrap();
+        assert_eq!(findings, []);
+        assert_eq!((skill.keywords, skill.inherit, skill.priority), (vec!["x".to_owned(), "y".to_owned()], true, 3.0));
+    }
+
+    #[test]
+    fn unsafe_declarations_are_dropped() {
+        let text = "---\nkeywords: [a]\ndescription: d\nassets:\n  - file: ../x\n  - file: ok\n  - file: .hidden\n  - type: t\n---\n";
+        let (skill, findings) = read(0, "skills", "a.md", text);
+        assert_eq!(skill.unwrap().assets.len(), 1);
+        let lines: Vec<_> = findings.iter().map(|finding| (finding.code, finding.line)).collect();
+        assert_eq!(lines, [("unsafe-path", Some(5)), ("unsafe-path", Some(7)), ("wrong-type", Some(8))]);
+    }
+}

@@ -1,0 +1,99 @@
+//! The words of a task that can match something.
+
+use crate::text::fold;
+use std::collections::BTreeSet;
+
+/// Splits a text into distinct folded words without stop words, in order of appearance.
+///
+/// A character that is no letter, number or hyphen separates words.
+pub fn tokenize(context: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    words(context).filter(|word| !is_stop_word(word) && seen.insert(word.clone())).collect()
+}
+
+/// All words in folded form, stop words and repetitions included.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|letter| !is_part_of_word(letter))
+        .map(|word| {
+            // Folding can bring forth a combining mark (`İ`), which is no letter and would split the word.
+            let mut folded = fold(word);
+            folded.retain(is_part_of_word);
+            folded
+        })
+        .filter(|word| word.contains(|letter: char| letter != '-'))
+}
+
+fn is_part_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '-'
+}
+
+pub fn is_stop_word(word: &str) -> bool {
+    ENGLISH.binary_search(&word).is_ok() || FRENCH.binary_search(&word).is_ok()
+}
+
+/// Words that say nothing about a task, sorted. Kept short: a word left out here costs a little precision, a word too
+/// many makes a skill unreachable. `s`, `t`, `ll`, `re` and `ve` are what an apostrophe leaves behind.
+const ENGLISH: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but",
+    "by", "can", "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "having", "he", "her",
+    "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "ll", "me", "more", "most", "my",
+    "no", "nor", "not", "of", "off", "on", "only", "or", "other", "our", "out", "over", "own", "please", "re", "s",
+    "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "we",
+    "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your",
+];
+
+/// The same for French. `d`, `j`, `l`, `m`, `n`, `qu` and `s` are elisions; `c` is left out because it is a language.
+const FRENCH: &[&str] = &[
+    "ai", "au", "aux", "avec", "ce", "ces", "cet", "cette", "comme", "d", "dans", "de", "des", "du", "elle", "elles",
+    "en", "est", "et", "eux", "il", "ils", "j", "je", "l", "la", "le", "les", "leur", "leurs", "lui", "m", "ma",
+    "mais", "me", "mes", "moi", "mon", "même", "n", "ne", "nos", "notre", "nous", "on", "ont", "ou", "où", "par",
+    "pas", "pour", "qu", "que", "qui", "s", "sa", "sans", "se", "ses", "son", "sont", "suis", "sur", "ta", "te", "tes",
+    "toi", "ton", "tu", "un", "une", "vos", "votre", "vous", "y", "à", "été", "être",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn stop_words_are_sorted() {
+        assert!(ENGLISH.is_sorted());
+        assert!(FRENCH.is_sorted());
+    }
+
+    #[test]
+    fn the_example_of_the_specification() {
+        let tokens = tokenize("Create a React component for the authentication");
+        assert_eq!(tokens, ["create", "react", "component", "authentication"]);
+    }
+
+    #[test]
+    fn french_elisions_leave_the_word() {
+        assert_eq!(tokenize("Ajoute l'auth à l’écran d'accueil"), ["ajoute", "auth", "écran", "accueil"]);
+    }
+
+    #[test]
+    fn hyphens_stay_and_dashes_go() {
+        assert_eq!(tokenize("end-to-end -- tests - now"), ["end-to-end", "tests", "now"]);
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_are_distinct_folded_words(context in "\\PC*") {
+            let tokens = tokenize(&context);
+            for (at, token) in tokens.iter().enumerate() {
+                prop_assert!(token.chars().all(|letter| letter.is_alphanumeric() || letter == '-'));
+                prop_assert!(!token.is_empty() && !is_stop_word(token));
+                prop_assert!(!tokens[..at].contains(token));
+            }
+        }
+
+        #[test]
+        fn tokens_are_tokens_of_themselves(context in "\\PC*") {
+            let tokens = tokenize(&context);
+            prop_assert_eq!(tokenize(&tokens.join(" ")), tokens);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The catalog as a tree: categories, their skills, and folder skills below the folder they are in.
+
+use crate::bindings::exports::skillcell::plugin::catalog::{LookupError, Node};
+use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::paths;
+use crate::shelf::Shelf;
+use std::collections::BTreeMap;
+
+/// The whole tree, or the part below a skill, a folder or a root. With several roots each is a node of its own.
+pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<Node>, LookupError> {
+    let branches = Branches::new(shelf);
+    let path = path.map(|path| path.trim_matches('/')).filter(|path| !path.is_empty());
+    let mut nodes = Vec::new();
+    match path {
+        Some(path) => match shelf.names.root_named(path) {
+            Some(root) => branches.add_root(&mut nodes, labels, root),
+            None => branches.add_all(&mut nodes, 0, &branches.below(path)?),
+        },
+        None if labels.len() == 1 => branches.add_all(&mut nodes, 0, &branches.tops(0)),
+        None => (0..).zip(labels).for_each(|(root, _)| branches.add_root(&mut nodes, labels, root)),
+    }
+    Ok(nodes)
+}
+
+struct Branches<'shelf> {
+    shelf: &'shelf Shelf,
+    /// For each skill the one it hangs below.
+    above: Vec<Option<usize>>,
+    children: Vec<Vec<usize>>,
+}
+
+impl<'shelf> Branches<'shelf> {
+    fn new(shelf: &'shelf Shelf) -> Self {
+        let mut folders: BTreeMap<(u32, &str), usize> = BTreeMap::new();
+        for (number, skill) in shelf.skills().filter(|(_, skill)| skill.model == SkillModel::Folder) {
+            folders.insert((skill.root, skill.folder()), number);
+        }
+        let above: Vec<Option<usize>> = shelf
+            .skills()
+            .map(|(number, skill)| {
+                let around = std::iter::successors(paths::folder_of(skill.folder()), |folder| paths::folder_of(folder));
+                let enclosing = around.filter_map(|folder| folders.get(&(skill.root, folder)).copied()).next();
+                enclosing.filter(|_| skill.model == SkillModel::Folder).or_else(|| shelf.parent(number))
+            })
+            .collect();
+        let mut children = vec![Vec::new(); shelf.len()];
+        for (number, above) in above.iter().enumerate() {
+            if let Some(above) = above {
+                children[*above].push(number);
+            }
+        }
+        Self { shelf, above, children }
+    }
+
+    fn tops(&self, root: u32) -> Vec<usize> {
+        let all = self.shelf.skills().filter(|(_, skill)| skill.root == root).map(|(number, _)| number);
+        all.filter(|number| self.above[*number].is_none()).collect()
+    }
+
+    /// The skill of that name, or the topmost skills in the folder of that path.
+    fn below(&self, path: &str) -> Result<Vec<usize>, LookupError> {
+        let index = paths::join(path, "_index");
+        if let Ok(number) = self.shelf.names.find(self.shelf, &index) {
+            return Ok(vec![number]);
+        }
+        let unknown = match self.shelf.names.find(self.shelf, path) {
+            Ok(number) => return Ok(vec![number]),
+            Err(error) => error,
+        };
+        let inside = |number: usize| {
+            let rest = self.shelf.skill(number).skill_path.strip_prefix(path);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let topmost = |number: &usize| inside(*number) && !self.above[*number].is_some_and(inside);
+        let found: Vec<usize> = (0..self.shelf.len()).filter(topmost).collect();
+        if found.is_empty() { Err(unknown) } else { Ok(found) }
+    }
+
+    fn add_root(&self, nodes: &mut Vec<Node>, labels: &[String], root: u32) {
+        let label = &labels[root as usize];
+        nodes.push(Node {
+            depth: 0,
+            name: label.clone(),
+            path: format!("{label}:"),
+            description: String::new(),
+            keywords: Vec::new(),
+            asset_count: 0,
+            script_count: 0,
+        });
+        self.add_all(nodes, 1, &self.tops(root));
+    }
+
+    /// Adds these skills with everything below them, parents first.
+    fn add_all(&self, nodes: &mut Vec<Node>, depth: u32, numbers: &[usize]) {
+        let mut waiting: Vec<(u32, usize)> = numbers.iter().rev().map(|number| (depth, *number)).collect();
+        while let Some((depth, number)) = waiting.pop() {
+            nodes.push(self.node(depth, number));
+            waiting.extend(self.children[number].iter().rev().map(|child| (depth + 1, *child)));
+        }
+    }
+
+    fn node(&self, depth: u32, number: usize) -> Node {
+        let skill = self.shelf.skill(number);
+        let has_files = self.shelf.resources(number).is_some();
+        let count = |entries: usize| if has_files { u32::try_from(entries).unwrap_or(u32::MAX) } else { 0 };
+        Node {
+            depth,
+            name: skill.short_name().to_owned(),
+            path: self.shelf.address(number),
+            description: skill.description.clone(),
+            keywords: skill.keywords.clone(),
+            asset_count: count(skill.assets.len()),
+            script_count: count(skill.scripts.len()),
+        }
+    }
+}

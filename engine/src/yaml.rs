@@ -1,0 +1,251 @@
+//! YAML as a tree whose nodes know their line.
+//!
+//! Reads untrusted text: size, depth and the growth through aliases are bounded, and nothing recurses.
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use std::collections::BTreeMap;
+
+/// Most nodes of one document, aliases counted each time they are used. A front matter has a few dozen.
+const MOST_NODES: usize = 10_000;
+
+/// Deepest nesting of one document. Front matter needs five.
+const DEEPEST: usize = 32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Line in the YAML text, counted from 1.
+    pub line: u32,
+    pub value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// The text as written; `plain` when it had no quotes and may mean a number, a boolean or nothing.
+    Scalar {
+        text: String,
+        plain: bool,
+    },
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub key: String,
+    pub line: u32,
+    pub node: Node,
+}
+
+/// Why a text is no YAML for us.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    pub line: u32,
+    pub message: String,
+}
+
+impl Node {
+    /// The text of a scalar that is not empty and not `null`.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") => None,
+            Value::Scalar { text, .. } => Some(text),
+            Value::List(_) | Value::Map(_) => None,
+        }
+    }
+
+    pub fn as_bool(&self) -> Option<bool> {
+        match &self.value {
+            Value::Scalar { text, plain: true } => match text.as_str() {
+                "true" | "True" | "TRUE" => Some(true),
+                "false" | "False" | "FALSE" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub fn as_number(&self) -> Option<f64> {
+        match &self.value {
+            Value::Scalar { text, plain: true } => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            _ => None,
+        }
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Scalar { plain: true, .. }) && self.as_text().is_none()
+    }
+}
+
+/// The first document of a text. An empty one is a scalar without text.
+pub fn parse(text: &str) -> Result<Node, Fault> {
+    let mut builder = Builder::default();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event
+            .map_err(|error| Fault { line: line_number(error.marker().line()), message: error.info().to_owned() })?;
+        let line = line_number(span.start.line());
+        if matches!(event, Event::DocumentEnd) {
+            break;
+        }
+        builder.take(event, line).map_err(|message| Fault { line, message: message.to_owned() })?;
+    }
+    Ok(builder.document.unwrap_or(Node { line: 1, value: Value::Scalar { text: String::new(), plain: true } }))
+}
+
+fn line_number(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX).max(1)
+}
+
+/// A list or map that is not closed yet.
+struct Open {
+    node: Node,
+    anchor: usize,
+    /// The key that waits for its value, with its line.
+    key: Option<(String, u32)>,
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    /// Finished nodes that an alias may name, with their size.
+    anchors: BTreeMap<usize, (Node, usize)>,
+    nodes: usize,
+    document: Option<Node>,
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>, line: u32) -> Result<(), &'static str> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                self.finish(Node { line, value: Value::Scalar { text: text.into_owned(), plain } }, anchor, 1)
+            }
+            Event::SequenceStart(anchor, _) => self.start(Node { line, value: Value::List(Vec::new()) }, anchor),
+            Event::MappingStart(anchor, _) => self.start(Node { line, value: Value::Map(Vec::new()) }, anchor),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(open) = self.open.pop() else { return Err("unbalanced nesting") };
+                let size = if open.anchor == 0 { 0 } else { size(&open.node) };
+                self.finish_sized(open.node, open.anchor, size)
+            }
+            Event::Alias(anchor) => {
+                let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
+                    return Err("an alias names something that is not finished");
+                };
+                self.finish(node, 0, size)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&mut self, node: Node, anchor: usize) -> Result<(), &'static str> {
+        self.count(1)?;
+        if self.open.len() >= DEEPEST {
+            return Err("nested too deeply");
+        }
+        self.open.push(Open { node, anchor, key: None });
+        Ok(())
+    }
+
+    fn finish(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), &'static str> {
+        self.count(size)?;
+        self.finish_sized(node, anchor, size)
+    }
+
+    fn finish_sized(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), &'static str> {
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.document = Some(node);
+            return Ok(());
+        };
+        match &mut open.node.value {
+            Value::List(items) => items.push(node),
+            Value::Map(entries) => match (open.key.take(), node.value) {
+                (Some((key, line)), value) => entries.push(Entry { key, line, node: Node { line: node.line, value } }),
+                (None, Value::Scalar { text, .. }) => open.key = Some((text, node.line)),
+                (None, _) => return Err("a key must be a word"),
+            },
+            Value::Scalar { .. } => return Err("unbalanced nesting"),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, nodes: usize) -> Result<(), &'static str> {
+        self.nodes += nodes;
+        if self.nodes > MOST_NODES {
+            return Err("more values than a front matter may have");
+        }
+        Ok(())
+    }
+}
+
+/// Number of nodes in a tree. Only called on trees within `DEEPEST`, whose nodes were all counted before.
+fn size(node: &Node) -> usize {
+    1 + match &node.value {
+        Value::Scalar { .. } => 0,
+        Value::List(items) => items.iter().map(size).sum(),
+        Value::Map(entries) => entries.iter().map(|entry| size(&entry.node)).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn get<'a>(node: &'a Node, key: &str) -> &'a Node {
+        let Value::Map(entries) = &node.value else { panic!("{node:?} is no map") };
+        &entries.iter().find(|entry| entry.key == key).unwrap().node
+    }
+
+    #[test]
+    fn nodes_know_their_line_and_type() {
+        let node = parse("a: 1\nb: [x, 'yes']\nc: true\nd: ~\ne: 2024-01-02\n").unwrap();
+        assert_eq!(get(&node, "a").as_number(), Some(1.0));
+        assert_eq!(get(&node, "b").line, 2);
+        assert_eq!(get(&node, "c").as_bool(), Some(true));
+        assert!(get(&node, "d").is_null());
+        assert_eq!(get(&node, "e").as_text(), Some("2024-01-02"));
+    }
+
+    #[test]
+    fn an_alias_repeats_its_value() {
+        let node = parse("a: &x [1, 2]\nb: *x\n").unwrap();
+        assert_eq!(get(&node, "a").value, get(&node, "b").value);
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_is_refused() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..20 {
+            let before = format!("*a{}", level - 1);
+            text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", ")));
+        }
+        assert!(parse(&text).unwrap_err().message.contains("more values"));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        for text in ["[".repeat(100_000), "- ".repeat(50_000), "{a: ".repeat(50_000)] {
+            assert!(parse(&text).is_err());
+        }
+    }
+
+    #[test]
+    fn a_fault_names_its_line() {
+        assert_eq!(parse("a: 1\nb: [\n").unwrap_err().line, 3);
+        assert_eq!(parse("a: x\ndescription: Use it: now\n").unwrap_err().line, 2);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed_or_refused(text in "\\PC*") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn any_yaml_like_text_is_parsed_or_refused(text in "[-a:?,&*!|>'\"%@` \n\t#\\[\\]{}]{0,80}") {
+            let _ = parse(&text);
+        }
+    }
+}

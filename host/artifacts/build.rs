@@ -1,0 +1,47 @@
+//! Compiles the guests to WebAssembly and from there to native code, and packs the bundled skills.
+
+mod guests;
+#[path = "src/compiler.rs"]
+mod compiler;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    guests::depends_on(&["engine", "wit", "fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
+    println!("cargo::rerun-if-changed=guests.rs");
+    let out = PathBuf::from(guests::variable("OUT_DIR"));
+    let components = guests::build(&["skillcell-engine"]);
+    precompile(&components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
+    std::fs::write(out.join("bundled.rs"), bundled(&guests::workspace().join("fixtures/skills")))
+        .expect("cargo's folder is writable");
+}
+
+/// Native code for the baseline CPU of the target, so that the binary runs on every machine it is copied to.
+fn precompile(component: &Path, native: &Path) {
+    let mut config = compiler::config();
+    config.target(&guests::variable("TARGET")).expect("Cranelift knows the target");
+    let engine = wasmtime::Engine::new(&config).expect("the settings fit the target");
+    let bytes = std::fs::read(component).expect("the nested build made the component");
+    let code = engine.precompile_component(&bytes).expect("a valid component");
+    std::fs::write(native, code).expect("cargo's folder is writable");
+}
+
+/// Rust source for a list of all files below a folder, sorted, with their bytes.
+fn bundled(folder: &Path) -> String {
+    let mut files = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(&next).expect("the bundled skills are in the repository") {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() { waiting.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    let mut source = String::from("&[\n");
+    for file in files {
+        let name = file.strip_prefix(folder).expect("found below it").to_string_lossy().replace('\\', "/");
+        writeln!(source, "({name:?}, include_bytes!({:?})),", file.display().to_string()).expect("a string grows");
+    }
+    source + "]\n"
+}

@@ -1,0 +1,143 @@
+//! Making engines that hold a snapshot, whatever is in its files.
+
+use crate::bindings::catalog::{Change, Listing};
+use crate::bindings::library::SetAsideReason;
+use crate::bindings::types::{Location, Problem, Severity};
+use crate::library::scan;
+use crate::library::snapshot::Snapshot;
+use crate::runtime::budget::Limit;
+use crate::runtime::call::Broken;
+use crate::worlds::engine::{BrokenUpdate, EngineInstance, EngineWorld, Terms};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How often an engine that breaks on everything together is tried, after each file was tried alone.
+const BUILD_TRIES: usize = 4;
+
+/// Folders whose files are tried together, so that one bad file costs only its neighbours a second try.
+const TRIED_TOGETHER: usize = 16;
+
+pub struct Builder {
+    pub world: EngineWorld,
+    pub terms: Terms,
+}
+
+impl Builder {
+    /// Takes changes into an engine, or builds a fresh one if it breaks on them.
+    pub fn update(
+        &self,
+        mut engine: EngineInstance,
+        snapshot: &Arc<Snapshot>,
+        changes: &[Change],
+    ) -> Result<EngineInstance, Broken> {
+        match engine.update(Arc::clone(snapshot), changes) {
+            Ok(_) => Ok(engine),
+            Err(broken) => {
+                self.blame(snapshot, &broken);
+                self.build(snapshot)
+            }
+        }
+    }
+
+    /// A fresh engine over everything in a snapshot. Files that break an engine are set aside.
+    pub fn build(&self, snapshot: &Arc<Snapshot>) -> Result<EngineInstance, Broken> {
+        let everything = scan::everything(snapshot);
+        let mut tried_alone = false;
+        let mut last = None;
+        for _ in 0..BUILD_TRIES {
+            let mut engine = self.world.instantiate(&self.terms)?;
+            match engine.update(Arc::clone(snapshot), &everything) {
+                Ok(_) => return Ok(engine),
+                Err(broken) => {
+                    self.blame(snapshot, &broken);
+                    last = Some(broken.broken);
+                }
+            }
+            if !std::mem::replace(&mut tried_alone, true) {
+                self.try_alone(snapshot)?;
+            }
+        }
+        Err(last.expect("at least one try"))
+    }
+
+    /// Finds every file that breaks an engine, at the price of a few small engines instead of one large one for each.
+    fn try_alone(&self, snapshot: &Arc<Snapshot>) -> Result<(), Broken> {
+        for (number, root) in (0..).zip(&snapshot.roots) {
+            let folders: Vec<&String> = root.folders.keys().collect();
+            for together in folders.chunks(TRIED_TOGETHER) {
+                let changes = only(snapshot, number, together);
+                let mut engine = self.world.instantiate(&self.terms)?;
+                while let Err(broken) = engine.update(Arc::clone(snapshot), &changes) {
+                    if !self.blame(snapshot, &broken) {
+                        break;
+                    }
+                    engine = self.world.instantiate(&self.terms)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets aside the file that an engine broke on, if one can be named.
+    fn blame(&self, snapshot: &Snapshot, broken: &BrokenUpdate) -> bool {
+        tracing::warn!("{}", broken.broken);
+        let file = broken
+            .file
+            .as_ref()
+            .and_then(|Location { root, path }| Some(snapshot.root(*root)?.file(path, self.terms.file_limit)));
+        let Some(Ok(text)) = file.as_deref().map(|file| file.text.as_ref()) else { return false };
+        let reason = match &broken.broken {
+            Broken::Crashed { .. } => SetAsideReason::Crashed,
+            Broken::Stopped { limit: Limit::Time(_), .. } => SetAsideReason::TookTooLong,
+            Broken::Stopped { limit: Limit::Memory(_), .. } => SetAsideReason::NeededTooMuchMemory,
+        };
+        self.terms.set_aside.add(text, reason);
+        true
+    }
+
+    /// Tells the operator what a new generation holds.
+    pub fn report(&self, engine: &mut EngineInstance, generation: u64) {
+        let (Ok(skills), Ok(problems)) = (engine.skills(None), engine.problems()) else { return };
+        for problem in &problems {
+            log_problem(&self.terms, problem);
+        }
+        tracing::info!("generation {generation}: {} skills, {} problems", skills.len(), problems.len());
+    }
+}
+
+fn log_problem(terms: &Terms, problem: &Problem) {
+    let root = &terms.roots[problem.location.root as usize];
+    let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let text =
+        format!("{}{line}: {} ({})", root.path.join(&problem.location.path).display(), problem.message, problem.advice);
+    match problem.severity {
+        Severity::Error => tracing::warn!("{text}"),
+        Severity::Warning => tracing::info!("{text}"),
+    }
+}
+
+/// Listings of these folders alone, with empty ones above them so that they can be reached.
+fn only(snapshot: &Snapshot, root: u32, wanted: &[&String]) -> Vec<Change> {
+    let mut listings: BTreeMap<&str, Listing> = BTreeMap::new();
+    let listing = |path: &str| Listing {
+        folder: Location { root, path: path.to_owned() },
+        files: Vec::new(),
+        folders: Vec::new(),
+        troubles: Vec::new(),
+    };
+    for path in wanted {
+        let files = snapshot.root(root).and_then(|root| root.folders.get(*path)).map(|folder| folder.files.clone());
+        listings.entry(path).or_insert_with(|| listing(path)).files = files.unwrap_or_default();
+        let mut below: &str = path;
+        while !below.is_empty() {
+            let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
+            listings.entry(above).or_insert_with(|| listing(above)).folders.push(name.to_owned());
+            below = above;
+        }
+    }
+    let distinct = |mut listing: Listing| {
+        listing.folders = listing.folders.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        Change::Folder(listing)
+    };
+    listings.into_values().map(distinct).collect()
+}

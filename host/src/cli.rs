@@ -1,0 +1,72 @@
+//! The command line: one file per command.
+
+mod demo;
+mod serve;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Serves skills to AI agents over MCP, from inside a WebAssembly sandbox.
+#[derive(Parser)]
+#[command(version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: Serve,
+    /// Log more; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// Log only errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve skills on standard input and output
+    ///
+    /// Example: skillcell serve ./team-skills
+    #[command(alias = "mcp-server")]
+    Serve(Serve),
+    /// Show a short session on the bundled skills
+    ///
+    /// Example: skillcell demo
+    Demo,
+}
+
+#[derive(Args)]
+struct Serve {
+    /// Folders of skills; a comma separates several
+    #[arg(value_name = "DIR")]
+    folders: Vec<String>,
+    /// Another folder of skills
+    #[arg(long = "root", value_name = "DIR")]
+    roots: Vec<String>,
+    /// An engine component in place of the built-in one
+    #[arg(long, value_name = "FILE")]
+    engine: Option<PathBuf>,
+}
+
+impl Cli {
+    /// Runs the command and says how it ended: 0 done, 1 the answer is no, 2 wrong usage or configuration.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            None => serve::run(self.serve),
+            Some(Command::Serve(serve)) => serve::run(serve),
+            Some(Command::Demo) => demo::run(),
+        }
+    }
+
+    /// What is logged unless `SKILLCELL_LOG` says otherwise.
+    pub fn log_filter(&self) -> &'static str {
+        match (self.quiet, self.verbose) {
+            (true, _) => "error",
+            // rmcp logs every error answer as a warning, with its payload.
+            (false, 0) => "info,rmcp=error",
+            (false, 1) => "debug,rmcp=warn",
+            (false, _) => "trace",
+        }
+    }
+}

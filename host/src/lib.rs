@@ -1,0 +1,15 @@
+//! The trusted half of skillcell: it owns stdio, disk and time, and runs everything that understands skills in a sandbox.
+//!
+//! The path of one call: a line comes in through [`mcp`], which turns it into a question; [`catalog`] picks a free engine
+//! and asks it through [`worlds`], under the limits of [`runtime`]; the engine reads skills only through handles that
+//! [`library`] lends it; the typed answer goes back out through [`mcp`].
+
+pub mod cli;
+pub mod config;
+pub mod mcp;
+pub mod catalog;
+pub mod set_aside;
+pub mod library;
+pub mod worlds;
+pub mod runtime;
+pub mod bindings;

@@ -1,0 +1,75 @@
+//! Reading files below a root, and never anything else.
+
+use crate::bindings::library::{Oversize, ReadError};
+use crate::library::stamp::Stamp;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+use std::io::{self, ErrorKind, Read};
+
+/// How often a file that changes while it is read is tried again.
+const TRIES: usize = 3;
+
+/// The bytes of a file and what the file system said about it.
+#[derive(Debug)]
+pub struct Bytes {
+    pub bytes: Vec<u8>,
+    pub stamp: Stamp,
+}
+
+/// Reads a regular file below a folder, whole or not at all.
+///
+/// The handle refuses `..`, absolute paths and links that leave the folder. A pipe or device is opened without waiting for
+/// its other end and then refused.
+pub fn read(folder: &Dir, path: &str, limit: u64) -> Result<Bytes, ReadError> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    let mut last = None;
+    for _ in 0..TRIES {
+        let mut file = folder.open_with(path, &options).map_err(refusal)?;
+        let before = Stamp::of(&regular(&file)?);
+        let mut bytes = Vec::new();
+        let size = file.metadata().map_err(refusal)?.len();
+        if size > limit {
+            return Err(ReadError::TooLarge(Oversize { size, limit }));
+        }
+        bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
+        (&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(refusal)?;
+        if bytes.len() as u64 > limit {
+            return Err(ReadError::TooLarge(Oversize { size: bytes.len() as u64, limit }));
+        }
+        let after = Stamp::of(&regular(&file)?);
+        if before.same_as(&after) {
+            return Ok(Bytes { bytes, stamp: before });
+        }
+        last = Some(Bytes { bytes, stamp: after.unsettled() });
+    }
+    last.ok_or(ReadError::NotFound)
+}
+
+/// Whether a regular file is there.
+pub fn has_file(folder: &Dir, path: &str) -> bool {
+    folder.metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+fn regular(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {
+    if !file.metadata().map_err(refusal)?.is_file() {
+        return Err(ReadError::NotAFile);
+    }
+    rustix::fs::fstat(file).map_err(|error| refusal(error.into()))
+}
+
+/// What an error of the operating system means to someone who wanted a file.
+pub fn refusal(error: io::Error) -> ReadError {
+    match (error.kind(), error.raw_os_error()) {
+        (ErrorKind::NotFound | ErrorKind::InvalidFilename | ErrorKind::InvalidInput | ErrorKind::NotADirectory, _) => {
+            ReadError::NotFound
+        }
+        (ErrorKind::IsADirectory, _) => ReadError::NotAFile,
+        // The folder handle reports an escape without a number of the operating system.
+        (ErrorKind::PermissionDenied, None) => ReadError::OutsideRoot,
+        (ErrorKind::PermissionDenied, Some(_)) => ReadError::NoPermission,
+        (_, Some(number)) if number == rustix::io::Errno::LOOP.raw_os_error() => ReadError::OutsideRoot,
+        (_, Some(number)) if number == rustix::io::Errno::NXIO.raw_os_error() => ReadError::NotAFile,
+        _ => ReadError::Failed(error.to_string()),
+    }
+}

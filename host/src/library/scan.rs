@@ -1,0 +1,301 @@
+//! What changed on disk since the last look.
+
+use crate::bindings::catalog::{Change, Listing, Trouble, TroubleReason};
+use crate::bindings::types::Location;
+use crate::library::roots::SkillRoot;
+use crate::library::snapshot::{File, Folder, RootSnapshot, Snapshot};
+use crate::library::stamp::Stamp;
+use cap_std::fs::{Dir, DirEntry};
+use rustix::fs::AtFlags;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+/// Most levels of folders below a root.
+const DEEPEST: usize = 10;
+
+/// Folders that hold other people's files by convention.
+const NEVER_WALKED: [&str; 2] = ["node_modules", "target"];
+
+/// Fewer folders or files than this are looked at faster by one thread.
+const WORTH_A_THREAD: usize = 64;
+
+/// A new snapshot, and what the engine has to be told about it.
+pub struct Scan {
+    pub snapshot: Snapshot,
+    pub changes: Vec<Change>,
+}
+
+/// Looks at every known file and folder, lists those folders and reads those files that changed.
+pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Scan {
+    let nothing = RootSnapshot::default();
+    let mut scan = Scan { snapshot: Snapshot::default(), changes: Vec::new() };
+    for (number, root) in (0..).zip(roots) {
+        let before = previous.root(number).unwrap_or(&nothing);
+        let (after, changes) = RootScan { root, number, file_limit }.run(before);
+        scan.snapshot.roots.push(after);
+        scan.changes.extend(changes);
+    }
+    scan
+}
+
+/// Everything a snapshot holds, for an engine that knows nothing yet.
+pub fn everything(snapshot: &Snapshot) -> Vec<Change> {
+    let roots = (0..).zip(&snapshot.roots);
+    let listings =
+        roots.flat_map(|(number, root)| root.folders.iter().map(move |(path, folder)| listing(number, path, folder)));
+    listings.collect()
+}
+
+struct RootScan<'a> {
+    root: &'a SkillRoot,
+    number: u32,
+    file_limit: u64,
+}
+
+impl RootScan<'_> {
+    fn run(&self, before: &RootSnapshot) -> (RootSnapshot, Vec<Change>) {
+        let Ok(handle) = self.root.open() else {
+            let gone = before.folder.is_some().then(|| Change::FolderGone(self.location("")));
+            return (RootSnapshot::default(), gone.into_iter().collect());
+        };
+        let mut changes = Vec::new();
+        let mut folders = before.folders.clone();
+        self.list(&handle, self.dirty_folders(&handle, before), &mut folders, &mut changes);
+        let files = self.files(&handle, before, &folders, &mut changes);
+        (RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes)
+    }
+
+    /// Known folders whose entries may have changed; the root itself when nothing is known.
+    fn dirty_folders(&self, handle: &Dir, before: &RootSnapshot) -> Vec<String> {
+        if before.folders.is_empty() {
+            return vec![String::new()];
+        }
+        let known: Vec<(&String, &Arc<Folder>)> = before.folders.iter().collect();
+        let dirty = in_parallel(&known, |(path, folder)| {
+            // Only looks at times, so it may follow a link out of the root; listing would not.
+            let stat = rustix::fs::statat(handle, at(path), AtFlags::empty());
+            let same = stat.is_ok_and(|stat| folder.stamp.still_holds(&stat));
+            (!same).then(|| (*path).clone())
+        });
+        dirty.into_iter().flatten().collect()
+    }
+
+    /// Lists these folders and every new one below them, level by level.
+    fn list(
+        &self,
+        handle: &Dir,
+        dirty: Vec<String>,
+        folders: &mut BTreeMap<String, Arc<Folder>>,
+        changes: &mut Vec<Change>,
+    ) {
+        let mut level = dirty;
+        while !level.is_empty() {
+            let listed = in_parallel(&level, |path| self.list_one(handle, path));
+            let mut next = Vec::new();
+            for (path, folder) in level.iter().zip(listed) {
+                let Some(folder) = folder else {
+                    self.remove(path, folders, changes);
+                    continue;
+                };
+                let known = folders.get(path);
+                let same = known.is_some_and(|known| known.entries() == folder.entries());
+                let before = known.map(|known| known.folders.clone()).unwrap_or_default();
+                for gone in before.iter().filter(|name| !folder.folders.contains(name)) {
+                    self.remove(&join(path, gone), folders, changes);
+                }
+                let inner = folder.folders.iter().map(|name| join(path, name));
+                next.extend(inner.filter(|inner| !folders.contains_key(inner)));
+                if !same {
+                    changes.push(listing(self.number, path, &folder));
+                }
+                folders.insert(path.clone(), Arc::new(folder));
+            }
+            level = next;
+        }
+    }
+
+    /// What is in a folder, or `None` when it is gone.
+    fn list_one(&self, handle: &Dir, path: &str) -> Option<Folder> {
+        let opened = if path.is_empty() { handle.try_clone() } else { handle.open_dir(path) };
+        // Without permission to open it, its times still tell when that changes.
+        let unreadable = || {
+            let stamp = Stamp::of(&rustix::fs::statat(handle, at(path), AtFlags::SYMLINK_NOFOLLOW).ok()?);
+            Some(Folder {
+                stamp,
+                files: Vec::new(),
+                folders: Vec::new(),
+                troubles: vec![(String::new(), TroubleReason::NoPermission)],
+            })
+        };
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return unreadable(),
+            Err(_) => return None,
+        };
+        let stamp = Stamp::of(&rustix::fs::fstat(&opened).ok()?);
+        let Ok(entries) = opened.entries() else { return unreadable() };
+        let mut folder = Folder { stamp, files: Vec::new(), folders: Vec::new(), troubles: Vec::new() };
+        for entry in entries.flatten() {
+            self.sort_in(handle, path, &entry, &mut folder);
+        }
+        folder.files.sort_unstable();
+        folder.folders.sort_unstable();
+        folder.troubles.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        Some(folder)
+    }
+
+    fn sort_in(&self, handle: &Dir, path: &str, entry: &DirEntry, folder: &mut Folder) {
+        let Ok(kind) = entry.file_type() else { return };
+        let name = match entry.file_name().into_string() {
+            Ok(name) => name,
+            Err(name) => {
+                let name = name.to_string_lossy().into_owned();
+                if kind.is_dir() || name.ends_with(".md") {
+                    folder.troubles.push((name, TroubleReason::NameNotText));
+                }
+                return;
+            }
+        };
+        if name.starts_with('.') {
+            return;
+        }
+        let is_folder = if kind.is_symlink() {
+            match self.follow(handle, path, &join(path, &name)) {
+                Ok(Target::Folder) => true,
+                Ok(Target::File) => false,
+                Ok(Target::WalkedAnyway) => return,
+                Err(reason) => return folder.troubles.push((name, reason)),
+            }
+        } else {
+            kind.is_dir()
+        };
+        if !is_folder {
+            if name.ends_with(".md") {
+                folder.files.push(name);
+            }
+        } else if self.is_walked(&join(path, &name)) {
+            if depth(path) + 1 > DEEPEST {
+                folder.troubles.push((name, TroubleReason::TooDeep));
+            } else {
+                folder.folders.push(name);
+            }
+        }
+    }
+
+    /// Where a link leads. A folder that is walked at its own place is not walked a second time, so links make no loops.
+    fn follow(&self, handle: &Dir, folder: &str, link: &str) -> Result<Target, TroubleReason> {
+        let metadata = handle.metadata(link).map_err(|_| TroubleReason::LeadsOutside)?;
+        if !metadata.is_dir() {
+            return Ok(Target::File);
+        }
+        let real = |path: &str| handle.canonicalize(at(path)).map_err(|_| TroubleReason::LeadsOutside);
+        let target = real(link)?.to_string_lossy().replace('\\', "/");
+        let hidden = target.split('/').any(|segment| segment.starts_with('.') && segment != ".");
+        if !hidden && self.is_walked(&target) && depth(&target) <= DEEPEST {
+            return Ok(Target::WalkedAnyway);
+        }
+        if !folder.is_empty() && real(folder)?.to_str() != Some(folder) {
+            return Err(TroubleReason::LinkWithinLink);
+        }
+        Ok(Target::Folder)
+    }
+
+    /// Whether no segment of the path is left out of every walk, and the path is no root of its own.
+    fn is_walked(&self, path: &str) -> bool {
+        !path.split('/').any(|segment| NEVER_WALKED.contains(&segment)) && !self.root.skip.contains(path)
+    }
+
+    fn remove(&self, path: &str, folders: &mut BTreeMap<String, Arc<Folder>>, changes: &mut Vec<Change>) {
+        if folders.contains_key(path) {
+            folders.retain(|folder, _| folder != path && !is_below(folder, path));
+            changes.push(Change::FolderGone(self.location(path)));
+        }
+    }
+
+    /// The files read so far that are still listed, those that changed read again.
+    fn files(
+        &self,
+        handle: &Dir,
+        before: &RootSnapshot,
+        folders: &BTreeMap<String, Arc<Folder>>,
+        changes: &mut Vec<Change>,
+    ) -> BTreeMap<String, Arc<File>> {
+        let mut files = before.files();
+        files.retain(|path, _| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            folders
+                .get(folder)
+                .is_some_and(|folder| folder.files.binary_search_by(|file| file.as_str().cmp(name)).is_ok())
+        });
+        let known: Vec<(&String, &Arc<File>)> = files.iter().collect();
+        let read_again = in_parallel(&known, |(path, file)| {
+            (!file.is_current(handle, path)).then(|| File::read(Some(handle), path, self.file_limit))
+        });
+        let paths: Vec<String> = known.into_iter().map(|(path, _)| path.clone()).collect();
+        for (path, now) in paths.into_iter().zip(read_again) {
+            let Some(now) = now else { continue };
+            if files.get(&path).is_some_and(|file| file.text != now.text) {
+                changes.push(Change::File(self.location(&path)));
+            }
+            files.insert(path, Arc::new(now));
+        }
+        files
+    }
+
+    fn location(&self, path: &str) -> Location {
+        Location { root: self.number, path: path.to_owned() }
+    }
+}
+
+/// What a link leads to.
+enum Target {
+    File,
+    Folder,
+    WalkedAnyway,
+}
+
+fn listing(root: u32, path: &str, folder: &Folder) -> Change {
+    let trouble = |(name, reason): &(String, TroubleReason)| Trouble { name: name.clone(), reason: *reason };
+    Change::Folder(Listing {
+        folder: Location { root, path: path.to_owned() },
+        files: folder.files.clone(),
+        folders: folder.folders.clone(),
+        troubles: folder.troubles.iter().map(trouble).collect(),
+    })
+}
+
+/// Applies a function to all items, on several threads when that is worth it.
+fn in_parallel<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if items.len() < WORTH_A_THREAD || threads == 1 {
+        return items.iter().map(each).collect();
+    }
+    let each = &each;
+    std::thread::scope(|scope| {
+        let parts = items.chunks(items.len().div_ceil(threads));
+        let running: Vec<_> =
+            parts.map(|part| scope.spawn(move || part.iter().map(each).collect::<Vec<R>>())).collect();
+        let joined =
+            running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.flatten().collect()
+    })
+}
+
+/// How the operating system calls a path below a root.
+fn at(path: &str) -> &str {
+    if path.is_empty() { "." } else { path }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Number of folders between the root and this one, itself included.
+fn depth(path: &str) -> usize {
+    path.split('/').filter(|segment| !segment.is_empty()).count()
+}

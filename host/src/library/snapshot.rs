@@ -1,0 +1,118 @@
+//! What the roots held at one moment: the folders as listed, the files as read.
+
+use crate::bindings::catalog::TroubleReason;
+use crate::bindings::library::ReadError;
+use crate::bindings::types::Location;
+use crate::library::reading;
+use crate::library::stamp::Stamp;
+use cap_std::fs::Dir;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The state of all roots that one generation is made from.
+///
+/// Files are read when the engine first asks for them and kept, so that both engines, and an engine that has to start anew,
+/// see the same bytes.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    pub roots: Vec<RootSnapshot>,
+}
+
+#[derive(Debug, Default)]
+pub struct RootSnapshot {
+    /// The folder, if it exists.
+    pub folder: Option<Arc<Dir>>,
+    /// Every walked folder by its path below the root.
+    pub folders: BTreeMap<String, Arc<Folder>>,
+    files: Mutex<BTreeMap<String, Arc<File>>>,
+}
+
+/// A folder as it was listed.
+#[derive(Debug)]
+pub struct Folder {
+    pub stamp: Stamp,
+    pub files: Vec<String>,
+    pub folders: Vec<String>,
+    pub troubles: Vec<(String, TroubleReason)>,
+}
+
+impl Folder {
+    /// What the engine is told.
+    pub fn entries(&self) -> (&[String], &[String], &[(String, TroubleReason)]) {
+        (&self.files, &self.folders, &self.troubles)
+    }
+}
+
+/// A file as it was read.
+#[derive(Debug)]
+pub struct File {
+    /// Missing when the file could not be opened.
+    pub stamp: Option<Stamp>,
+    pub text: Result<Arc<str>, ReadError>,
+}
+
+impl RootSnapshot {
+    pub fn new(
+        folder: Option<Arc<Dir>>,
+        folders: BTreeMap<String, Arc<Folder>>,
+        files: BTreeMap<String, Arc<File>>,
+    ) -> Self {
+        Self { folder, folders, files: Mutex::new(files) }
+    }
+
+    pub fn files(&self) -> BTreeMap<String, Arc<File>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The file as this snapshot has it. Reads it if nobody has asked for it yet.
+    pub fn file(&self, path: &str, limit: u64) -> Arc<File> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(path) {
+            return file.clone();
+        }
+        let file = Arc::new(File::read(self.folder.as_deref(), path, limit));
+        files.insert(path.to_owned(), file.clone());
+        file
+    }
+}
+
+impl Snapshot {
+    pub fn root(&self, root: u32) -> Option<&RootSnapshot> {
+        self.roots.get(root as usize)
+    }
+
+    /// Whether these files are still on disk as this snapshot has them.
+    pub fn holds(&self, files: &[Location]) -> bool {
+        files.iter().all(|location| self.root(location.root).is_some_and(|root| root.holds(&location.path)))
+    }
+}
+
+impl RootSnapshot {
+    fn holds(&self, path: &str) -> bool {
+        let Some(folder) = &self.folder else { return false };
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.get(path).is_some_and(|file| file.is_current(folder, path))
+    }
+}
+
+impl File {
+    pub fn read(folder: Option<&Dir>, path: &str, limit: u64) -> Self {
+        let Some(folder) = folder else { return Self { stamp: None, text: Err(ReadError::NotFound) } };
+        match reading::read(folder, path, limit) {
+            Ok(read) => {
+                let text = String::from_utf8(read.bytes);
+                let text =
+                    text.map(Arc::from).map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to() as u64));
+                Self { stamp: Some(read.stamp), text }
+            }
+            Err(error) => Self { stamp: None, text: Err(error) },
+        }
+    }
+
+    /// Whether the file on disk is certainly the one that was read.
+    pub fn is_current(&self, folder: &Dir, path: &str) -> bool {
+        // Only looks at times and size, so it may follow a link out of the root; reading would not.
+        let stat = rustix::fs::statat(folder, path, rustix::fs::AtFlags::empty());
+        matches!((self.stamp, stat), (Some(stamp), Ok(stat)) if stamp.still_holds(&stat))
+    }
+}

@@ -1,0 +1,14 @@
+//! The only place that knows MCP: lines on stdio in, typed questions to the catalog, answers out.
+
+pub mod answer;
+pub mod arguments;
+pub mod server;
+pub mod tools;
+pub mod transport;
+mod wire;
+
+mod get_asset;
+mod get_skill;
+mod list_skills;
+mod skills_list;
+mod skills_search;

@@ -1,0 +1,90 @@
+//! Answers of tools: what becomes text, what structured content, and what an error.
+
+use crate::bindings::catalog::LookupError;
+use crate::catalog::AskError;
+use crate::mcp::arguments::WrongArguments;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a tool says.
+#[derive(Debug)]
+pub enum Answer {
+    /// JSON as text alone.
+    Json(String),
+    /// A line for people, then the JSON as text, and as structured content for clients that know it.
+    Data { line: String, text: String, structured: Value },
+    /// The model can act on it: a sentence, and what to do next.
+    Refused(String),
+}
+
+/// A tool has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    #[error(transparent)]
+    Arguments(#[from] WrongArguments),
+    #[error(transparent)]
+    Host(#[from] AskError),
+}
+
+impl Answer {
+    pub fn json(value: &impl Serialize) -> Self {
+        Self::Json(serde_json::to_string(value).expect("answers are plain data"))
+    }
+
+    pub fn data(line: String, value: &impl Serialize) -> Self {
+        let plain = "answers are plain data";
+        Self::Data {
+            line,
+            text: serde_json::to_string(value).expect(plain),
+            structured: serde_json::to_value(value).expect(plain),
+        }
+    }
+
+    /// Says that a name finds no skill, and which ones might be meant.
+    pub fn no_skill(name: &str, error: &LookupError) -> Self {
+        let name = name.escape_debug();
+        Self::Refused(match error {
+            LookupError::Unknown(close) if close.is_empty() => {
+                format!(
+                    "no skill is called `{name}`\nhint: `list_skills` shows all, `skills_search` finds words in them"
+                )
+            }
+            LookupError::Unknown(close) => {
+                format!("no skill is called `{name}`\nhint: close names are {}", quoted(close))
+            }
+            LookupError::Several(names) => {
+                format!("several skills are called `{name}`: {}\nhint: use one of these full names", quoted(names))
+            }
+        })
+    }
+
+    pub fn into_result(self, structured: bool) -> CallToolResult {
+        match self {
+            Self::Json(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Self::Data { line, text, structured: json } => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(line), ContentBlock::text(text)]);
+                result.structured_content = Some(json).filter(|_| structured);
+                result
+            }
+            Self::Refused(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
+        }
+    }
+}
+
+impl From<ToolError> for ErrorData {
+    fn from(error: ToolError) -> Self {
+        match error {
+            ToolError::Arguments(wrong) => Self::invalid_params(wrong.0, None),
+            ToolError::Host(broken) => {
+                tracing::error!("{:#}", anyhow::Error::new(broken).context("a request failed"));
+                Self::internal_error("the request failed inside the server; its log says why", None)
+            }
+        }
+    }
+}
+
+pub fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,122 @@
+//! The MCP server: which methods there are, and what happens when one is called.
+
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::tools::{self, ToolName};
+use crate::mcp::{get_asset, get_skill, list_skills, skills_list, skills_search};
+use crate::worlds::engine::Terms;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::sync::Arc;
+
+/// The first revision whose clients know structured answers.
+const STRUCTURED_SINCE: &str = "2025-06-18";
+
+/// Clients show this to the model before any tool, so it says when to use which.
+const INSTRUCTIONS: &str = "\
+This server holds the team's skills: instructions for tasks, with templates, references and scripts. Before you begin a \
+task, call get_skill with a sentence about it and follow what comes back. If several skills fit, it lists them: call it again \
+with the skill_path of one. skills_search finds a word in all skills, list_skills shows them as a tree, skills_list as a flat \
+list. get_asset reads a file that a skill mentions.";
+
+/// Methods that rmcp knows. When one of them arrives as a custom request, its parameters could not be read.
+const KNOWN_METHODS: [&str; 16] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+    "tasks/get",
+];
+
+/// Everything a request may need. Cloned for each.
+#[derive(Clone)]
+pub struct Skillcell {
+    pub catalog: Catalog,
+    pub config: Arc<Config>,
+    pub terms: Terms,
+}
+
+impl Skillcell {
+    async fn call(&self, request: CallToolRequestParams) -> Result<Answer, ErrorData> {
+        let Some(tool) = ToolName::called(&request.name) else {
+            let message = format!("there is no tool `{}`", request.name.escape_debug());
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let arguments = Arguments::new(request.arguments);
+        let answer: Result<Answer, ToolError> = match tool {
+            ToolName::GetSkill => get_skill::get_skill(self, arguments).await,
+            ToolName::ListSkills => list_skills::list_skills(self, arguments).await,
+            ToolName::GetAsset => get_asset::get_asset(self, arguments).await,
+            ToolName::SkillsList => skills_list::skills_list(self, arguments).await,
+            ToolName::SkillsSearch => skills_search::skills_search(self, arguments).await,
+        };
+        Ok(answer?)
+    }
+}
+
+impl ServerHandler for Skillcell {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("skillcell", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::list(knows_structured(&context))))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let structured = knows_structured(&context);
+        let server = self.clone();
+        // rmcp sends no answer at all when a handler panics, so each call has a task of its own to panic in.
+        let called = tokio::spawn(async move { server.call(request).await }).await;
+        match called {
+            Ok(answer) => Ok(answer?.into_result(structured).into()),
+            Err(panic) => {
+                tracing::error!("a request panicked: {panic}");
+                Err(ErrorData::internal_error("the request failed inside the server; its log says why", None))
+            }
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method.escape_debug();
+        if KNOWN_METHODS.contains(&request.method.as_str()) {
+            return Err(ErrorData::invalid_params(format!("the parameters of `{method}` are missing or wrong"), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
+    }
+}
+
+fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
+}

@@ -1,0 +1,119 @@
+//! `skills_list`: every skill with its metadata.
+
+use crate::bindings::types::{Location, Problem, Severity};
+use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::server::Skillcell;
+use crate::mcp::wire::SkillView;
+use serde::Serialize;
+
+/// Most JSON in one answer, in bytes. Clients cut at half a million characters even when a tool asks for more.
+pub const MOST_BYTES: usize = 400_000;
+
+/// Most problems in one answer; `skillcell lint` shows all.
+const MOST_PROBLEMS: usize = 50;
+
+pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
+    let query = arguments.text("query")?;
+    let with_bodies = arguments.boolean("includeBody")?.unwrap_or(false);
+    arguments.finish()?;
+    server.catalog.refresh().await;
+    let answered = server.catalog.ask(move |engine| {
+        let mut fitted = Fitted::default();
+        for skill in engine.skills(query.as_deref())? {
+            let file = skill.file.clone();
+            fitted.total += 1;
+            let mut view = SkillView::from(skill);
+            if with_bodies && !fitted.full {
+                view.body = engine.bodies(&[file])?.pop();
+            }
+            fitted.add(view);
+        }
+        Ok((fitted, engine.problems()?))
+    });
+    let (fitted, problems) = answered.await?.answer;
+    let left_out = fitted.total - fitted.skills.len();
+    let note =
+        (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`, or use skills_search"));
+    let mut line = match fitted.total {
+        1 => "1 skill".to_owned(),
+        total => format!("{total} skills"),
+    };
+    if let Some(note) = &note {
+        line = format!("{line}; {note}");
+    }
+    let label = |root: u32| server.terms.roots[root as usize].label.clone();
+    let problems: Vec<ProblemView> = problems
+        .into_iter()
+        .take(MOST_PROBLEMS)
+        .map(|problem| ProblemView::new(&label(problem.location.root), problem))
+        .collect();
+    Ok(Answer::data(line, &ListView { skills: fitted.skills, note, problems }))
+}
+
+/// As many skills as one answer holds.
+#[derive(Default)]
+struct Fitted {
+    skills: Vec<SkillView>,
+    bytes: usize,
+    total: usize,
+    full: bool,
+}
+
+impl Fitted {
+    fn add(&mut self, skill: SkillView) {
+        if self.full {
+            return;
+        }
+        // Escapes and field names come on top of the texts.
+        let texts =
+            [&skill.install_name, &skill.meta.name, &skill.meta.description, &skill.skill_path, &skill.skill_file];
+        let bytes =
+            100 + texts.iter().map(|text| text.len()).sum::<usize>() + skill.body.as_ref().map_or(0, String::len);
+        if self.bytes + bytes > MOST_BYTES && !self.skills.is_empty() {
+            self.full = true;
+        } else {
+            self.bytes += bytes;
+            self.skills.push(skill);
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ListView {
+    skills: Vec<SkillView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<ProblemView>,
+}
+
+#[derive(Serialize)]
+struct ProblemView {
+    root: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    severity: &'static str,
+    code: String,
+    message: String,
+    advice: String,
+}
+
+impl ProblemView {
+    fn new(root: &str, problem: Problem) -> Self {
+        let Location { path, .. } = problem.location;
+        Self {
+            root: root.to_owned(),
+            file: path,
+            line: problem.line,
+            severity: match problem.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            code: problem.code,
+            message: problem.message,
+            advice: problem.advice,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Lines on standard input and output, and everything that can be wrong with them.
+//!
+//! rmcp ends the session or stays silent on some malformed messages. Here each gets the answer that JSON-RPC asks for, and
+//! only sound messages reach rmcp.
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
+use std::io::{BufRead, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+/// Longest message, in bytes.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// After the end of input, requests that are still running have this long to be answered.
+const LAST_ANSWERS: Duration = Duration::from_millis(700);
+
+type Incoming = RxJsonRpcMessage<RoleServer>;
+type Outgoing = TxJsonRpcMessage<RoleServer>;
+
+/// Both ends of the conversation. Clones share it, so that a session which rmcp gives up can be taken up again.
+#[derive(Clone)]
+pub struct Stdio {
+    incoming: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Incoming>>>,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
+    in_flight: InFlight,
+    /// Cancelled when nothing more will be read or can be written.
+    ended: CancellationToken,
+}
+
+/// Writes what is queued, until every sender is gone.
+pub struct Writing(JoinHandle<()>);
+
+impl Stdio {
+    /// Starts reading and writing, each on a thread of its own: neither waits for the other or for a request.
+    pub fn start(
+        input: impl BufRead + Send + 'static,
+        output: impl Write + Send + 'static,
+        ended: CancellationToken,
+    ) -> std::io::Result<(Self, Writing)> {
+        let (to_server, incoming) = mpsc::unbounded_channel();
+        let (outgoing, to_client) = mpsc::unbounded_channel();
+        let in_flight = InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0) };
+        let reader = Reader { in_flight: in_flight.clone(), outgoing: outgoing.clone() };
+        let (read_ended, write_ended) = (ended.clone(), ended.clone());
+        let last = in_flight.clone();
+        let runtime = tokio::runtime::Handle::current();
+        std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+            reader.run(input);
+            runtime.block_on(async { drop(tokio::time::timeout(LAST_ANSWERS, last.all_answered()).await) });
+            read_ended.cancel();
+        })?;
+        let writing = std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+            if let Err(error) = write_all(to_client, output) {
+                tracing::warn!("the client no longer reads: {error}");
+                write_ended.cancel();
+            }
+        })?;
+        let incoming = Arc::new(tokio::sync::Mutex::new(incoming));
+        Ok((Self { incoming, outgoing, in_flight, ended }, Writing(writing)))
+    }
+}
+
+impl Writing {
+    /// Waits until everything is written. All clones of the transport must be gone.
+    pub fn finish(self) {
+        let _ = self.0.join();
+    }
+}
+
+impl Transport<RoleServer> for Stdio {
+    type Error = Infallible;
+
+    fn send(&mut self, message: Outgoing) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        // When the writer is gone, so is the client.
+        let _ = self.outgoing.send(message);
+        if let Some(id) = answered {
+            self.in_flight.answered(&id);
+        }
+        std::future::ready(Ok(()))
+    }
+
+    async fn receive(&mut self) -> Option<Incoming> {
+        let mut incoming = self.incoming.lock().await;
+        tokio::select! {
+            biased;
+            () = self.ended.cancelled() => None,
+            message = incoming.recv() => message,
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// Requests that have no answer yet.
+#[derive(Clone)]
+struct InFlight {
+    /// By id, the later ones with the same id that wait for their turn: rmcp would lose an answer.
+    requests: Arc<Mutex<HashMap<RequestId, VecDeque<Incoming>>>>,
+    forward: mpsc::UnboundedSender<Incoming>,
+    count: watch::Sender<usize>,
+}
+
+impl InFlight {
+    fn admit(&self, message: Incoming) {
+        if let JsonRpcMessage::Request(request) = &message {
+            let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(waiting) = requests.get_mut(&request.id) {
+                waiting.push_back(message);
+                return;
+            }
+            requests.insert(request.id.clone(), VecDeque::new());
+            self.count.send_replace(requests.len());
+        }
+        let _ = self.forward.send(message);
+    }
+
+    fn answered(&self, id: &RequestId) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        match requests.get_mut(id).and_then(VecDeque::pop_front) {
+            Some(next) => drop(self.forward.send(next)),
+            None => drop(requests.remove(id)),
+        }
+        self.count.send_replace(requests.len());
+    }
+
+    async fn all_answered(&self) {
+        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+struct Reader {
+    in_flight: InFlight,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
+}
+
+/// What a line turned out to be.
+enum Line {
+    Message(Box<Incoming>),
+    Nothing,
+    Wrong {
+        error: ErrorData,
+        id: Option<RequestId>,
+    },
+    /// Wrong as well, but a notification gets no answer.
+    WrongNotification(String),
+}
+
+impl Reader {
+    fn run(&self, mut input: impl BufRead) {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut input).take(LONGEST_LINE + 1).read_until(b'\n', &mut line) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return tracing::warn!("standard input cannot be read: {error}"),
+            }
+            let sorted = if line.len() as u64 > LONGEST_LINE {
+                if !line.ends_with(b"\n") && !skip_line(&mut input) {
+                    return;
+                }
+                let message = format!("a message is longer than {LONGEST_LINE} bytes");
+                Line::Wrong { error: ErrorData::invalid_request(message, None), id: None }
+            } else {
+                sort(&line)
+            };
+            match sorted {
+                Line::Message(message) => self.in_flight.admit(*message),
+                Line::Nothing => {}
+                Line::Wrong { error, id } => {
+                    tracing::warn!("refused a message: {}", error.message);
+                    let _ = self.outgoing.send(JsonRpcMessage::error(error, id));
+                }
+                Line::WrongNotification(reason) => tracing::warn!("ignored a notification: {reason}"),
+            }
+        }
+    }
+}
+
+/// Reads past the end of a line without keeping it. False at the end of input.
+fn skip_line(input: &mut impl BufRead) -> bool {
+    loop {
+        let Ok(buffer) = input.fill_buf() else { return false };
+        if buffer.is_empty() {
+            return false;
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return true;
+        }
+    }
+}
+
+fn sort(line: &[u8]) -> Line {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Line::Nothing;
+    }
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Line::Message(Box::new(message));
+    }
+    let wrong = |error: ErrorData, id: Option<RequestId>| Line::Wrong { error, id };
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => return wrong(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
+    };
+    let Value::Object(object) = &value else {
+        let what = if value.is_array() {
+            "batches are not supported: send one message a line"
+        } else {
+            "a message must be an object"
+        };
+        return wrong(ErrorData::invalid_request(what, None), None);
+    };
+    let id = object.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
+    let reason = if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        "`jsonrpc` must be \"2.0\""
+    } else if object.get("id").is_some_and(|_| id.is_none()) {
+        "`id` must be a string or an integer"
+    } else if !object.get("method").is_some_and(Value::is_string) {
+        "a message needs a `method`, or a `result` or `error` that answers one"
+    } else {
+        "`params` do not fit the method"
+    };
+    if object.contains_key("method") && !object.contains_key("id") {
+        return Line::WrongNotification(reason.to_owned());
+    }
+    wrong(ErrorData::invalid_request(reason, None), id)
+}
+
+fn write_all(mut messages: mpsc::UnboundedReceiver<Outgoing>, mut output: impl Write) -> std::io::Result<()> {
+    let mut buffer = Vec::new();
+    while let Some(message) = messages.blocking_recv() {
+        buffer.clear();
+        append(&mut buffer, &message)?;
+        // One write for what has piled up: pipes are faster with fewer, larger pieces.
+        while buffer.len() < 1 << 16 {
+            let Ok(message) = messages.try_recv() else { break };
+            append(&mut buffer, &message)?;
+        }
+        output.write_all(&buffer)?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+fn append(buffer: &mut Vec<u8>, message: &Outgoing) -> std::io::Result<()> {
+    let start = buffer.len();
+    serde_json::to_writer(&mut *buffer, message)?;
+    // JSON-RPC wants a null where the id is not known; rmcp leaves the field out.
+    if matches!(message, JsonRpcMessage::Error(error) if error.id.is_none()) {
+        let mut value: Value = serde_json::from_slice(&buffer[start..])?;
+        value["id"] = Value::Null;
+        buffer.truncate(start);
+        serde_json::to_writer(&mut *buffer, &value)?;
+    }
+    buffer.push(b'\n');
+    Ok(())
+}

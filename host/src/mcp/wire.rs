@@ -1,0 +1,33 @@
+//! The shape that `skills_list` and `skills_search` give a skill.
+
+use crate::bindings::types::Summary;
+use serde::Serialize;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillView {
+    pub install_name: String,
+    pub meta: Meta,
+    pub skill_path: String,
+    pub skill_file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Meta {
+    pub name: String,
+    pub description: String,
+}
+
+impl From<Summary> for SkillView {
+    fn from(skill: Summary) -> Self {
+        Self {
+            install_name: skill.install_name,
+            meta: Meta { name: skill.name, description: skill.description },
+            skill_path: skill.skill_path,
+            skill_file: skill.file.path,
+            body: None,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! World `engine`: the component that understands skills.
+
+mod lending;
+mod load;
+
+pub use lending::LentRoot;
+pub use load::LoadError;
+
+use crate::bindings::catalog::{
+    Answer, AssetError, Change, FoundAsset, LookupError, Node, Outline, Request, SearchResult,
+};
+use crate::bindings::engine::{Engine, EnginePre};
+use crate::bindings::types::{Location, Problem, Summary};
+use crate::library::snapshot::Snapshot;
+use crate::runtime::Runtime;
+use crate::runtime::budget::Budget;
+use crate::runtime::call::{self, Broken, Budgeted};
+use crate::set_aside::SetAside;
+use lending::Lender;
+use std::sync::Arc;
+use std::time::Duration;
+use wasmtime::Store;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+/// Time for an answer. The slowest question on 10,000 skills takes a few hundredths of this.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+
+/// Time to put all skills on the shelf; grows with the catalog and runs beside the requests.
+const ARRANGE_TIME: Duration = Duration::from_secs(60);
+
+/// Time for one file of at most a megabyte. Usual ones take a ten-thousandth of it.
+const FILE_TIME: Duration = Duration::from_secs(2);
+
+/// Memory that one file may add.
+const FILE_MEMORY: usize = 64 << 20;
+
+/// Most memory of an engine: a catalog of 100,000 skills needs about a third.
+const ENGINE_MEMORY: usize = 2 << 30;
+
+/// Until the process ends: a loaded engine, ready to be instantiated.
+pub struct EngineWorld {
+    runtime: Arc<Runtime>,
+    ready: EnginePre<EngineState>,
+}
+
+/// What every instance of a server's engine is lent.
+#[derive(Clone)]
+pub struct Terms {
+    pub roots: Arc<[crate::library::roots::SkillRoot]>,
+    pub set_aside: Arc<SetAside>,
+    /// Largest file that is handed out, in bytes.
+    pub file_limit: u64,
+}
+
+/// Until it breaks or the process ends: one engine with its catalog.
+pub struct EngineInstance {
+    runtime: Arc<Runtime>,
+    store: Store<EngineState>,
+    engine: Engine,
+}
+
+/// Everything an engine can reach.
+pub struct EngineState {
+    handles: ResourceTable,
+    /// Empty: no files, no environment, nowhere to write.
+    wasi: WasiCtx,
+    lender: Lender,
+    budget: Budget,
+}
+
+impl Budgeted for EngineState {
+    const GUEST: &'static str = "engine";
+    fn budget(&mut self) -> &mut Budget {
+        &mut self.budget
+    }
+}
+
+impl WasiView for EngineState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.handles }
+    }
+}
+
+impl EngineWorld {
+    /// An engine over these roots with an empty catalog.
+    pub fn instantiate(&self, terms: &Terms) -> Result<EngineInstance, Broken> {
+        let state = EngineState {
+            handles: ResourceTable::new(),
+            wasi: WasiCtx::builder().build(),
+            lender: Lender::new(terms.clone()),
+            budget: Budget::new(ENGINE_MEMORY),
+        };
+        let mut store = call::store(&self.runtime, state);
+        store.data_mut().budget.allow(ANSWER_TIME);
+        let engine = call::call(&self.runtime, &mut store, "open", |store| {
+            let engine = self.ready.instantiate(&mut *store)?;
+            let state = store.data_mut();
+            let roots = state.lender.lend_all(&mut state.handles)?;
+            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots)?;
+            Ok(engine)
+        })?;
+        Ok(EngineInstance { runtime: Arc::clone(&self.runtime), store, engine })
+    }
+}
+
+/// An engine broke while it took in changes.
+pub struct BrokenUpdate {
+    pub broken: Broken,
+    /// The file it pulled last.
+    pub file: Option<Location>,
+}
+
+impl EngineInstance {
+    /// Takes in changes. From now on the engine is handed files of this snapshot.
+    pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<Outline, BrokenUpdate> {
+        let lender = &mut self.store.data_mut().lender;
+        lender.start(snapshot);
+        let updated = self.call("update", ARRANGE_TIME, |engine, store| engine.call_update(store, changes));
+        updated.map_err(|broken| BrokenUpdate { broken, file: self.store.data_mut().lender.stop() })?;
+        self.store.data_mut().lender.stop();
+        let arranged = self.call("arrange", ARRANGE_TIME, |engine, store| engine.call_arrange(store));
+        arranged.map_err(|broken| BrokenUpdate { broken, file: None })
+    }
+
+    pub fn problems(&mut self) -> Result<Vec<Problem>, Broken> {
+        self.ask("problems", |engine, store| engine.call_problems(store))
+    }
+
+    pub fn skills(&mut self, filter: Option<&str>) -> Result<Vec<Summary>, Broken> {
+        self.ask("skills", |engine, store| engine.call_skills(store, filter))
+    }
+
+    pub fn bodies(&mut self, files: &[Location]) -> Result<Vec<String>, Broken> {
+        self.ask("bodies", |engine, store| engine.call_bodies(store, files))
+    }
+
+    pub fn search(&mut self, query: &str, limit: u32) -> Result<SearchResult, Broken> {
+        self.ask("search", |engine, store| engine.call_search(store, query, limit))
+    }
+
+    pub fn find(&mut self, request: &Request) -> Result<Result<Answer, LookupError>, Broken> {
+        self.ask("find", |engine, store| engine.call_find(store, request))
+    }
+
+    pub fn tree(&mut self, path: Option<&str>) -> Result<Result<Vec<Node>, LookupError>, Broken> {
+        self.ask("tree", |engine, store| engine.call_tree(store, path))
+    }
+
+    pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {
+        self.ask("asset-of", |engine, store| engine.call_asset_of(store, skill, file))
+    }
+
+    fn ask<T>(
+        &mut self,
+        function: &'static str,
+        question: impl FnOnce(&crate::bindings::catalog::Guest, &mut Store<EngineState>) -> wasmtime::Result<T>,
+    ) -> Result<T, Broken> {
+        self.call(function, ANSWER_TIME, question)
+    }
+
+    fn call<T>(
+        &mut self,
+        function: &'static str,
+        time: Duration,
+        body: impl FnOnce(&crate::bindings::catalog::Guest, &mut Store<EngineState>) -> wasmtime::Result<T>,
+    ) -> Result<T, Broken> {
+        self.store.data_mut().budget.allow(time);
+        let guest = self.engine.skillcell_plugin_catalog();
+        call::call(&self.runtime, &mut self.store, function, |store| body(guest, store))
+    }
+}

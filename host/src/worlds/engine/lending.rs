@@ -1,0 +1,134 @@
+//! The `library` and `log` imports: what an engine may ask of the host.
+
+use super::{EngineState, FILE_MEMORY, FILE_TIME, Terms};
+use crate::bindings::library::{self, ReadError};
+use crate::bindings::log::{self, Level};
+use crate::bindings::types::{self, Location};
+use crate::library::reading;
+use crate::library::snapshot::Snapshot;
+use crate::runtime::budget::Budget;
+use std::sync::Arc;
+use wasmtime::component::{HasData, Resource, ResourceTable};
+
+/// Longest line of an engine's log, in bytes.
+const LOG_LINE: usize = 2_000;
+
+/// The handle of a root inside the engine: its position in the list of roots.
+pub struct LentRoot(u32);
+
+/// Hands out the files of one snapshot, and remembers which was asked for last.
+pub struct Lender {
+    terms: Terms,
+    snapshot: Arc<Snapshot>,
+    /// Whether the engine takes in changes, so that each file has its own budget.
+    updating: bool,
+    last: Option<Location>,
+}
+
+impl Lender {
+    pub fn new(terms: Terms) -> Self {
+        Self { terms, snapshot: Arc::default(), updating: false, last: None }
+    }
+
+    pub fn lend_all(&self, handles: &mut ResourceTable) -> wasmtime::Result<Vec<Resource<LentRoot>>> {
+        let numbers = (0..).zip(self.terms.roots.iter()).map(|(number, _)| number);
+        numbers.map(|number| Ok(handles.push(LentRoot(number))?)).collect()
+    }
+
+    /// From now on files of this snapshot are handed out, each with a budget of its own.
+    pub fn start(&mut self, snapshot: Arc<Snapshot>) {
+        self.snapshot = snapshot;
+        self.updating = true;
+        self.last = None;
+    }
+
+    /// Ends an update and tells which file was asked for last.
+    pub fn stop(&mut self) -> Option<Location> {
+        self.updating = false;
+        self.last.take()
+    }
+
+    fn read(&mut self, root: u32, path: &str, budget: &mut Budget) -> Result<String, ReadError> {
+        if self.updating {
+            budget.allow_with_memory(FILE_TIME, FILE_MEMORY);
+            self.last = Some(Location { root, path: path.to_owned() });
+        }
+        let root = self.snapshot.root(root).ok_or(ReadError::NotFound)?;
+        let file = root.file(path, self.terms.file_limit);
+        let text = file.text.as_ref().map_err(Clone::clone)?;
+        self.terms.set_aside.check(text)?;
+        Ok(text.as_ref().to_owned())
+    }
+}
+
+/// Everything the `library` import can reach.
+pub struct LibraryView<'state> {
+    handles: &'state mut ResourceTable,
+    lender: &'state mut Lender,
+    budget: &'state mut Budget,
+}
+
+impl EngineState {
+    pub fn library(&mut self) -> LibraryView<'_> {
+        LibraryView { handles: &mut self.handles, lender: &mut self.lender, budget: &mut self.budget }
+    }
+}
+
+/// Marks the data of the `library` import for the linker.
+pub struct Library;
+
+impl HasData for Library {
+    type Data<'state> = LibraryView<'state>;
+}
+
+impl library::Host for LibraryView<'_> {}
+
+impl library::HostSkillRoot for LibraryView<'_> {
+    fn label(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {
+        let number = self.handles.get(&root)?.0;
+        Ok(self.lender.terms.roots[number as usize].label.clone())
+    }
+
+    fn folder_name(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {
+        let number = self.handles.get(&root)?.0;
+        Ok(self.lender.terms.roots[number as usize].folder_name())
+    }
+
+    fn read_text(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Result<String, ReadError>> {
+        let number = self.handles.get(&root)?.0;
+        Ok(self.lender.read(number, &path, self.budget))
+    }
+
+    fn has_file(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<bool> {
+        let number = self.handles.get(&root)?.0;
+        let folder = self.lender.snapshot.root(number).and_then(|root| root.folder.clone());
+        Ok(folder.is_some_and(|folder| reading::has_file(&folder, &path)))
+    }
+
+    fn drop(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<()> {
+        self.handles.delete(root)?;
+        Ok(())
+    }
+}
+
+/// The `types` and `log` imports reach nothing.
+pub struct Nothing;
+
+impl HasData for Nothing {
+    type Data<'state> = Self;
+}
+
+impl types::Host for Nothing {}
+
+impl log::Host for Nothing {
+    fn write(&mut self, level: Level, line: String) -> wasmtime::Result<()> {
+        let cut = line.floor_char_boundary(LOG_LINE);
+        let line = line[..cut].escape_debug();
+        match level {
+            Level::Debug => tracing::debug!(target: "engine", "{line}"),
+            Level::Info => tracing::info!(target: "engine", "{line}"),
+            Level::Warn => tracing::warn!(target: "engine", "{line}"),
+        }
+        Ok(())
+    }
+}
