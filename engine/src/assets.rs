@@ -133,8 +133,10 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
     let number = shelf.names.find(shelf, name).map_err(AssetError::NoSkill)?;
     let file = paths::clean(file).ok_or(AssetError::UnsafePath)?;
     let address = shelf.address(number);
-    let found = |asset: Asset, declared: bool| FoundAsset {
+    let file_of = |number: usize| Location { root: shelf.skill(number).root, path: shelf.skill(number).file.clone() };
+    let found = |asset: Asset, declared: bool, holder: usize| FoundAsset {
         address: address.clone(),
+        sources: if holder == number { vec![file_of(number)] } else { vec![file_of(number), file_of(holder)] },
         media_type: media_type(&asset.file).to_owned(),
         asset,
         declared,
@@ -144,7 +146,7 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
         let assets = Asset::declared_by(shelf, holder, from.as_deref()).into_iter();
         let scripts = Script::declared_by(shelf, holder, from.as_deref()).into_iter().map(as_asset);
         if let Some(asset) = assets.chain(scripts).find(|asset| asset.file == file) {
-            return Ok(found(asset, true));
+            return Ok(found(asset, true, holder));
         }
         let undeclared = own_file(shelf, roots, number, &file).filter(|_| distance == 0 && !paths::is_hidden(&file));
         if let Some(location) = undeclared {
@@ -156,7 +158,7 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
                 location,
                 inherited_from: None,
             };
-            return Ok(found(asset, false));
+            return Ok(found(asset, false, holder));
         }
     }
     Err(AssetError::NoFile(offered(shelf, roots, number)))

@@ -3,8 +3,8 @@
 use crate::aggregate::aggregate;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Candidate, Change, FoundAsset, Hit, Location, LookupError, Match, Node, Outline, Problem,
-    Request, SearchResult, Summary,
+    Answer, AssetError, Candidate, Change, FoundAsset, Hit, Location, LookupError, Match, Node, Outline, Page, Problem,
+    Request, SearchResult,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::folders::{self, Folders};
@@ -90,7 +90,6 @@ impl Catalog {
             let order = |problem: &Problem| (problem.location.root, problem.location.path.clone(), problem.line);
             order(left).cmp(&order(right))
         });
-        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         Outline { skills: count(self.shelf.len()), problems: count(self.problems.len()) }
     }
 
@@ -112,18 +111,20 @@ impl Catalog {
         }
     }
 
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
+    pub fn problems(&self, most: u32) -> &[Problem] {
+        &self.problems[..self.problems.len().min(most as usize)]
     }
 
-    pub fn skills(&self, filter: Option<&str>) -> Vec<Summary> {
+    pub fn skills(&self, filter: Option<&str>, start: u32, most: u32) -> Page {
         let filter = filter.map(fold).unwrap_or_default();
         let wanted = |skill: &Skill| {
             let texts = [&skill.install_name, &skill.name, &skill.description];
             filter.is_empty() || texts.into_iter().any(|text| fold(text).contains(&filter))
         };
-        let found = self.shelf.skills().filter(|(_, skill)| wanted(skill));
-        found.map(|(number, _)| self.shelf.summary(number)).collect()
+        let found = self.shelf.skills().filter(|(_, skill)| wanted(skill)).map(|(number, _)| number);
+        let found: Vec<usize> = found.collect();
+        let part = found.iter().skip(start as usize).take(most as usize);
+        Page { total: count(found.len()), skills: part.map(|number| self.shelf.summary(*number)).collect() }
     }
 
     pub fn bodies(&self, files: &[Location]) -> Vec<String> {
@@ -144,7 +145,7 @@ impl Catalog {
         let is_match = words.matcher();
         let mut found: Vec<usize> =
             self.shelf.skills().filter(|(_, skill)| is_match(skill)).map(|(number, _)| number).collect();
-        let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let total = count(found.len());
         let mut relevance = vec![0.0; self.shelf.len()];
         for fit in self.shelf.keywords.rank(&tokenize(query)) {
             relevance[fit.skill] = fit.score;
@@ -155,7 +156,7 @@ impl Catalog {
             let skill = self.shelf.skill(number);
             Hit {
                 excerpt: words.excerpt(&self.body(skill.root, &skill.file), &skill.description),
-                score: u32::try_from(words.words().len()).unwrap_or(u32::MAX),
+                score: count(words.words().len()),
                 skill: self.shelf.summary(number),
             }
         };
@@ -268,6 +269,10 @@ impl Reading {
         };
         Self { skill: skill.map(Rc::new), findings, wanted: true }
     }
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 /// Skills that their path does not find, because another of the same root has the same one.

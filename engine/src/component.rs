@@ -2,8 +2,8 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Change, FoundAsset, Guest, Location, LookupError, Node, Outline, Problem, Request,
-    SearchResult, Summary,
+    Answer, AssetError, Change, FoundAsset, Guest, Location, LookupError, Node, Outline, Page, Problem, Request,
+    SearchResult,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -50,11 +50,11 @@ impl<E: Engine> Guest for E {
     fn arrange() -> Outline {
         CATALOG.with_borrow_mut(Catalog::arrange)
     }
-    fn problems() -> Vec<Problem> {
-        ask(|catalog| catalog.problems().to_vec())
+    fn problems(most: u32) -> Vec<Problem> {
+        ask(|catalog| catalog.problems(most).to_vec())
     }
-    fn skills(filter: Option<String>) -> Vec<Summary> {
-        ask(|catalog| catalog.skills(filter.as_deref()))
+    fn skills(filter: Option<String>, start: u32, most: u32) -> Page {
+        ask(|catalog| catalog.skills(filter.as_deref(), start, most))
     }
     fn bodies(files: Vec<Location>) -> Vec<String> {
         ask(|catalog| catalog.bodies(&files))

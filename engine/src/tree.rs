@@ -4,9 +4,9 @@ use crate::bindings::exports::skillcell::plugin::catalog::{LookupError, Node};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::paths;
 use crate::shelf::Shelf;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The whole tree, or the part below a skill, a folder or a root. With several roots each is a node of its own.
+/// The whole tree, or the part below a skill, a folder or a root. When several roots have skills, each is a node of its own.
 pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<Node>, LookupError> {
     let branches = Branches::new(shelf);
     let path = path.map(|path| path.trim_matches('/')).filter(|path| !path.is_empty());
@@ -16,8 +16,13 @@ pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<
             Some(root) => branches.add_root(&mut nodes, labels, root),
             None => branches.add_all(&mut nodes, 0, &branches.below(path)?),
         },
-        None if labels.len() == 1 => branches.add_all(&mut nodes, 0, &branches.tops(0)),
-        None => (0..).zip(labels).for_each(|(root, _)| branches.add_root(&mut nodes, labels, root)),
+        None => {
+            let roots: BTreeSet<u32> = shelf.skills().map(|(_, skill)| skill.root).collect();
+            match roots.len() {
+                1 => roots.iter().for_each(|root| branches.add_all(&mut nodes, 0, &branches.tops(*root))),
+                _ => roots.iter().for_each(|root| branches.add_root(&mut nodes, labels, *root)),
+            }
+        }
     }
     Ok(nodes)
 }

@@ -13,6 +13,7 @@ use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot, watch};
 
 /// How often a request that finds its files changed is answered anew before the newest answer has to do.
@@ -111,15 +112,20 @@ impl Catalog {
         }
     }
 
-    /// Asks a question whose answer is made from a few files, and asks again if one of them changed on disk.
+    /// Asks a question whose answer is made from a few files, and asks again if one of them changed on disk. An answer
+    /// without sources, such as that there is no such skill, is given only after another look at everything.
     pub async fn ask_fresh<T: Send + 'static>(
         &self,
         question: impl Fn(&mut EngineInstance) -> Result<T, Broken> + Clone + Send + 'static,
-        sources: impl Fn(&T) -> Vec<Location>,
+        sources: impl Fn(&T) -> Option<Vec<Location>>,
     ) -> Result<Answered<T>, AskError> {
         let mut answered = self.ask(question.clone()).await?;
-        for _ in 0..FRESH_TRIES {
-            if answered.snapshot.holds(&sources(&answered.answer)) {
+        for tried in 0..FRESH_TRIES {
+            let fresh = match sources(&answered.answer) {
+                Some(files) => answered.snapshot.holds(&files),
+                None => tried > 0,
+            };
+            if fresh {
                 break;
             }
             let updating = Arc::clone(&self.shared.updating).lock_owned().await;
@@ -208,7 +214,11 @@ impl Shared {
     fn bring_in(&self, done: oneshot::Sender<()>) {
         let before = self.published();
         let terms = &self.builder.terms;
-        let Scan { snapshot, changes } = scan::scan(&terms.roots, &before.snapshot, terms.file_limit);
+        let started = Instant::now();
+        let Some(Scan { snapshot, changes }) = scan::scan(&terms.roots, &before.snapshot, terms.file_limit) else {
+            return self.fill_empty_seats();
+        };
+        tracing::debug!("looked at the disk in {:?}: {} changes", started.elapsed(), changes.len());
         let snapshot = Arc::new(snapshot);
         if changes.is_empty() && before.generation > 0 {
             // The same bytes, perhaps with other times.
@@ -222,10 +232,12 @@ impl Shared {
             self.serve(number, false);
             let seated = self.seats[number].engine.blocking_lock().take();
             let current = seated.filter(|seated| seated.generation == before.generation).map(|seated| seated.engine);
+            let started = Instant::now();
             let built = match current {
                 Some(engine) => self.builder.update(engine, &snapshot, &changes),
                 None => self.builder.build(&snapshot),
             };
+            tracing::debug!("brought generation {generation} into engine {number} in {:?}", started.elapsed());
             match built {
                 Ok(mut engine) => {
                     if done.is_some() {

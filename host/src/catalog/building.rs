@@ -17,6 +17,9 @@ const BUILD_TRIES: usize = 4;
 /// Folders whose files are tried together, so that one bad file costs only its neighbours a second try.
 const TRIED_TOGETHER: usize = 16;
 
+/// Most problems logged for one generation.
+const MOST_LOGGED: u32 = 100;
+
 pub struct Builder {
     pub world: EngineWorld,
     pub terms: Terms,
@@ -63,7 +66,7 @@ impl Builder {
     /// Finds every file that breaks an engine, at the price of a few small engines instead of one large one for each.
     fn try_alone(&self, snapshot: &Arc<Snapshot>) -> Result<(), Broken> {
         for (number, root) in (0..).zip(&snapshot.roots) {
-            let folders: Vec<&String> = root.folders.keys().collect();
+            let folders: Vec<&str> = root.folders.keys().map(AsRef::as_ref).collect();
             for together in folders.chunks(TRIED_TOGETHER) {
                 let changes = only(snapshot, number, together);
                 let mut engine = self.world.instantiate(&self.terms)?;
@@ -97,11 +100,11 @@ impl Builder {
 
     /// Tells the operator what a new generation holds.
     pub fn report(&self, engine: &mut EngineInstance, generation: u64) {
-        let (Ok(skills), Ok(problems)) = (engine.skills(None), engine.problems()) else { return };
+        let (Ok(page), Ok(problems)) = (engine.skills(None, 0, 0), engine.problems(MOST_LOGGED)) else { return };
         for problem in &problems {
             log_problem(&self.terms, problem);
         }
-        tracing::info!("generation {generation}: {} skills, {} problems", skills.len(), problems.len());
+        tracing::info!("generation {generation}: {} skills", page.total);
     }
 }
 
@@ -117,7 +120,7 @@ fn log_problem(terms: &Terms, problem: &Problem) {
 }
 
 /// Listings of these folders alone, with empty ones above them so that they can be reached.
-fn only(snapshot: &Snapshot, root: u32, wanted: &[&String]) -> Vec<Change> {
+fn only(snapshot: &Snapshot, root: u32, wanted: &[&str]) -> Vec<Change> {
     let mut listings: BTreeMap<&str, Listing> = BTreeMap::new();
     let listing = |path: &str| Listing {
         folder: Location { root, path: path.to_owned() },

@@ -50,7 +50,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
 /// Loads the engine and starts the first look at the roots.
 fn open(config: Config) -> anyhow::Result<Skillcell> {
     let roots: Arc<[_]> = roots::choose(&config.roots)?.into();
-    for root in roots.iter() {
+    for root in roots.iter().filter(|root| root.path.exists()) {
         tracing::info!("root `{}` is {}", root.label, root.path.display());
     }
     let runtime = Arc::new(Runtime::new().map_err(|error| anyhow::anyhow!("cannot start WebAssembly: {error:#}"))?);

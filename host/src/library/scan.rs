@@ -3,11 +3,10 @@
 use crate::bindings::catalog::{Change, Listing, Trouble, TroubleReason};
 use crate::bindings::types::Location;
 use crate::library::roots::SkillRoot;
-use crate::library::snapshot::{File, Folder, RootSnapshot, Snapshot};
+use crate::library::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snapshot};
 use crate::library::stamp::Stamp;
 use cap_std::fs::{Dir, DirEntry};
 use rustix::fs::AtFlags;
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -26,17 +25,22 @@ pub struct Scan {
     pub changes: Vec<Change>,
 }
 
-/// Looks at every known file and folder, lists those folders and reads those files that changed.
-pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Scan {
+/// Looks at every known file and folder, lists those folders and reads those files that changed. `None` when none did.
+pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Scan> {
     let nothing = RootSnapshot::default();
+    let before = |number: u32| previous.root(number).unwrap_or(&nothing);
+    let scans = (0..).zip(roots).map(|(number, root)| RootScan { root, number, file_limit });
+    let found: Vec<_> = scans.map(|scan| scan.run(before(scan.number))).collect();
+    if found.iter().all(Option::is_none) && !previous.roots.is_empty() {
+        return None;
+    }
     let mut scan = Scan { snapshot: Snapshot::default(), changes: Vec::new() };
-    for (number, root) in (0..).zip(roots) {
-        let before = previous.root(number).unwrap_or(&nothing);
-        let (after, changes) = RootScan { root, number, file_limit }.run(before);
+    for (number, found) in (0..).zip(found) {
+        let (after, changes) = found.unwrap_or_else(|| (before(number).clone(), Vec::new()));
         scan.snapshot.roots.push(after);
         scan.changes.extend(changes);
     }
-    scan
+    Some(scan)
 }
 
 /// Everything a snapshot holds, for an engine that knows nothing yet.
@@ -54,16 +58,22 @@ struct RootScan<'a> {
 }
 
 impl RootScan<'_> {
-    fn run(&self, before: &RootSnapshot) -> (RootSnapshot, Vec<Change>) {
+    fn run(&self, before: &RootSnapshot) -> Option<(RootSnapshot, Vec<Change>)> {
         let Ok(handle) = self.root.open() else {
-            let gone = before.folder.is_some().then(|| Change::FolderGone(self.location("")));
-            return (RootSnapshot::default(), gone.into_iter().collect());
+            before.folder.as_ref()?;
+            return Some((RootSnapshot::default(), vec![Change::FolderGone(self.location(""))]));
         };
+        let files = before.files();
+        let dirty_folders = self.dirty_folders(&handle, before);
+        let dirty_files = dirty_files(&handle, &files);
+        if dirty_folders.is_empty() && dirty_files.is_empty() {
+            return None;
+        }
         let mut changes = Vec::new();
         let mut folders = before.folders.clone();
-        self.list(&handle, self.dirty_folders(&handle, before), &mut folders, &mut changes);
-        let files = self.files(&handle, before, &folders, &mut changes);
-        (RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes)
+        self.list(&handle, dirty_folders, &mut folders, &mut changes);
+        let files = self.read_again(&handle, files, &dirty_files, &folders, &mut changes);
+        Some((RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes))
     }
 
     /// Known folders whose entries may have changed; the root itself when nothing is known.
@@ -71,24 +81,18 @@ impl RootScan<'_> {
         if before.folders.is_empty() {
             return vec![String::new()];
         }
-        let known: Vec<(&String, &Arc<Folder>)> = before.folders.iter().collect();
+        let known: Vec<(&Arc<str>, &Arc<Folder>)> = before.folders.iter().collect();
         let dirty = in_parallel(&known, |(path, folder)| {
             // Only looks at times, so it may follow a link out of the root; listing would not.
             let stat = rustix::fs::statat(handle, at(path), AtFlags::empty());
             let same = stat.is_ok_and(|stat| folder.stamp.still_holds(&stat));
-            (!same).then(|| (*path).clone())
+            (!same).then(|| path.to_string())
         });
         dirty.into_iter().flatten().collect()
     }
 
     /// Lists these folders and every new one below them, level by level.
-    fn list(
-        &self,
-        handle: &Dir,
-        dirty: Vec<String>,
-        folders: &mut BTreeMap<String, Arc<Folder>>,
-        changes: &mut Vec<Change>,
-    ) {
+    fn list(&self, handle: &Dir, dirty: Vec<String>, folders: &mut Folders, changes: &mut Vec<Change>) {
         let mut level = dirty;
         while !level.is_empty() {
             let listed = in_parallel(&level, |path| self.list_one(handle, path));
@@ -98,18 +102,18 @@ impl RootScan<'_> {
                     self.remove(path, folders, changes);
                     continue;
                 };
-                let known = folders.get(path);
+                let known = folders.get(path.as_str());
                 let same = known.is_some_and(|known| known.entries() == folder.entries());
                 let before = known.map(|known| known.folders.clone()).unwrap_or_default();
-                for gone in before.iter().filter(|name| !folder.folders.contains(name)) {
+                for gone in before.iter().filter(|name| !contains(&folder.folders, name)) {
                     self.remove(&join(path, gone), folders, changes);
                 }
                 let inner = folder.folders.iter().map(|name| join(path, name));
-                next.extend(inner.filter(|inner| !folders.contains_key(inner)));
+                next.extend(inner.filter(|inner| !folders.contains_key(inner.as_str())));
                 if !same {
                     changes.push(listing(self.number, path, &folder));
                 }
-                folders.insert(path.clone(), Arc::new(folder));
+                folders.insert(path.as_str().into(), Arc::new(folder));
             }
             level = next;
         }
@@ -206,39 +210,33 @@ impl RootScan<'_> {
         !path.split('/').any(|segment| NEVER_WALKED.contains(&segment)) && !self.root.skip.contains(path)
     }
 
-    fn remove(&self, path: &str, folders: &mut BTreeMap<String, Arc<Folder>>, changes: &mut Vec<Change>) {
+    fn remove(&self, path: &str, folders: &mut Folders, changes: &mut Vec<Change>) {
         if folders.contains_key(path) {
-            folders.retain(|folder, _| folder != path && !is_below(folder, path));
+            folders.retain(|folder, _| folder.as_ref() != path && !is_below(folder, path));
             changes.push(Change::FolderGone(self.location(path)));
         }
     }
 
-    /// The files read so far that are still listed, those that changed read again.
-    fn files(
+    /// The files read so far that are still listed, the dirty ones read again.
+    fn read_again(
         &self,
         handle: &Dir,
-        before: &RootSnapshot,
-        folders: &BTreeMap<String, Arc<Folder>>,
+        mut files: Files,
+        dirty: &[Arc<str>],
+        folders: &Folders,
         changes: &mut Vec<Change>,
-    ) -> BTreeMap<String, Arc<File>> {
-        let mut files = before.files();
+    ) -> Files {
         files.retain(|path, _| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            folders
-                .get(folder)
-                .is_some_and(|folder| folder.files.binary_search_by(|file| file.as_str().cmp(name)).is_ok())
+            folders.get(folder).is_some_and(|folder| contains(&folder.files, name))
         });
-        let known: Vec<(&String, &Arc<File>)> = files.iter().collect();
-        let read_again = in_parallel(&known, |(path, file)| {
-            (!file.is_current(handle, path)).then(|| File::read(Some(handle), path, self.file_limit))
-        });
-        let paths: Vec<String> = known.into_iter().map(|(path, _)| path.clone()).collect();
-        for (path, now) in paths.into_iter().zip(read_again) {
-            let Some(now) = now else { continue };
-            if files.get(&path).is_some_and(|file| file.text != now.text) {
-                changes.push(Change::File(self.location(&path)));
+        let dirty: Vec<&Arc<str>> = dirty.iter().filter(|path| files.contains_key(*path)).collect();
+        let read = in_parallel(&dirty, |path| File::read(Some(handle), path, self.file_limit));
+        for (path, now) in dirty.into_iter().zip(read) {
+            let before = files.insert(Arc::clone(path), Arc::new(now));
+            if before.map(|file| file.text.clone()) != files.get(path).map(|file| file.text.clone()) {
+                changes.push(Change::File(self.location(path)));
             }
-            files.insert(path, Arc::new(now));
         }
         files
     }
@@ -246,6 +244,18 @@ impl RootScan<'_> {
     fn location(&self, path: &str) -> Location {
         Location { root: self.number, path: path.to_owned() }
     }
+}
+
+/// Known files that may have other bytes than when they were read.
+fn dirty_files(handle: &Dir, files: &Files) -> Vec<Arc<str>> {
+    let known: Vec<(&Arc<str>, &Arc<File>)> = files.iter().collect();
+    let dirty = in_parallel(&known, |(path, file)| (!file.is_current(handle, path)).then(|| Arc::clone(path)));
+    dirty.into_iter().flatten().collect()
+}
+
+/// Whether a sorted list of names has this one.
+fn contains(names: &[String], name: &str) -> bool {
+    names.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
 }
 
 /// What a link leads to.

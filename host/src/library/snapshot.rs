@@ -18,13 +18,17 @@ pub struct Snapshot {
     pub roots: Vec<RootSnapshot>,
 }
 
+/// Folders and files by their path below the root. A new generation shares what did not change.
+pub type Folders = BTreeMap<Arc<str>, Arc<Folder>>;
+pub type Files = BTreeMap<Arc<str>, Arc<File>>;
+
 #[derive(Debug, Default)]
 pub struct RootSnapshot {
     /// The folder, if it exists.
     pub folder: Option<Arc<Dir>>,
     /// Every walked folder by its path below the root.
-    pub folders: BTreeMap<String, Arc<Folder>>,
-    files: Mutex<BTreeMap<String, Arc<File>>>,
+    pub folders: Folders,
+    files: Mutex<Files>,
 }
 
 /// A folder as it was listed.
@@ -52,15 +56,12 @@ pub struct File {
 }
 
 impl RootSnapshot {
-    pub fn new(
-        folder: Option<Arc<Dir>>,
-        folders: BTreeMap<String, Arc<Folder>>,
-        files: BTreeMap<String, Arc<File>>,
-    ) -> Self {
+    pub fn new(folder: Option<Arc<Dir>>, folders: Folders, files: Files) -> Self {
         Self { folder, folders, files: Mutex::new(files) }
     }
 
-    pub fn files(&self) -> BTreeMap<String, Arc<File>> {
+    /// The files read so far.
+    pub fn files(&self) -> Files {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -71,8 +72,14 @@ impl RootSnapshot {
             return file.clone();
         }
         let file = Arc::new(File::read(self.folder.as_deref(), path, limit));
-        files.insert(path.to_owned(), file.clone());
+        files.insert(path.into(), file.clone());
         file
+    }
+}
+
+impl Clone for RootSnapshot {
+    fn clone(&self) -> Self {
+        Self::new(self.folder.clone(), self.folders.clone(), self.files())
     }
 }
 

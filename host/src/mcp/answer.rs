@@ -11,8 +11,8 @@ use serde_json::Value;
 /// What a tool says.
 #[derive(Debug)]
 pub enum Answer {
-    /// JSON as text alone.
-    Json(String),
+    /// JSON as text alone, with a note behind it when something was left out.
+    Json { text: String, note: Option<String> },
     /// A line for people, then the JSON as text, and as structured content for clients that know it.
     Data { line: String, text: String, structured: Value },
     /// The model can act on it: a sentence, and what to do next.
@@ -30,7 +30,11 @@ pub enum ToolError {
 
 impl Answer {
     pub fn json(value: &impl Serialize) -> Self {
-        Self::Json(serde_json::to_string(value).expect("answers are plain data"))
+        Self::json_with_note(value, None)
+    }
+
+    pub fn json_with_note(value: &impl Serialize, note: Option<String>) -> Self {
+        Self::Json { text: serde_json::to_string(value).expect("answers are plain data"), note }
     }
 
     pub fn data(line: String, value: &impl Serialize) -> Self {
@@ -62,7 +66,9 @@ impl Answer {
 
     pub fn into_result(self, structured: bool) -> CallToolResult {
         match self {
-            Self::Json(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Self::Json { text, note } => {
+                CallToolResult::success([Some(text), note].into_iter().flatten().map(ContentBlock::text).collect())
+            }
             Self::Data { line, text, structured: json } => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(line), ContentBlock::text(text)]);
                 result.structured_content = Some(json).filter(|_| structured);

@@ -17,7 +17,8 @@ pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<A
     arguments.finish()?;
 
     let (name, path) = (skill.clone(), file.clone());
-    let answered = server.catalog.ask(move |engine| engine.asset_of(&name, &path)).await?;
+    let sources = |found: &Result<FoundAsset, AssetError>| found.as_ref().ok().map(|found| found.sources.clone());
+    let answered = server.catalog.ask_fresh(move |engine| engine.asset_of(&name, &path), sources).await?;
     let found = match answered.answer {
         Ok(found) => found,
         Err(AssetError::NoSkill(error)) => return Ok(Answer::no_skill(&skill, &error)),

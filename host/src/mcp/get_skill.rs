@@ -43,11 +43,11 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
     })
 }
 
-/// The files an answer was made from.
-fn sources(found: Option<&Found>) -> Vec<Location> {
+/// The files an answer was made from. That nothing matches, or several do, says something about all files.
+fn sources(found: Option<&Found>) -> Option<Vec<Location>> {
     match found {
-        Some(Found::Matched(found)) => found.sources.clone(),
-        _ => Vec::new(),
+        Some(Found::Matched(found)) => Some(found.sources.clone()),
+        _ => None,
     }
 }
 

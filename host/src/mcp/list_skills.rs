@@ -4,7 +4,9 @@ use crate::bindings::catalog::Node;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
+use crate::mcp::skills_list::MOST_BYTES;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 pub async fn list_skills(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let path = arguments.text("path")?;
@@ -13,9 +15,42 @@ pub async fn list_skills(server: &Skillcell, mut arguments: Arguments) -> Result
     let wanted = path.clone();
     let answered = server.catalog.ask(move |engine| engine.tree(wanted.as_deref())).await?;
     Ok(match answered.answer {
-        Ok(nodes) => Answer::json(&nested(nodes)),
+        Ok(nodes) => {
+            let (nodes, left_out) = fitted(nodes);
+            let note =
+                (left_out > 0).then(|| format!("{left_out} more skills do not fit: ask for one category with `path`"));
+            Answer::json_with_note(&nested(nodes), note)
+        }
         Err(error) => Answer::no_skill(path.as_deref().unwrap_or_default(), &error),
     })
+}
+
+/// As many levels of the tree as one answer holds, or the beginning of its first level, and how many nodes that leaves out.
+fn fitted(mut nodes: Vec<Node>) -> (Vec<Node>, usize) {
+    // Field names and punctuation come on top of the texts.
+    let size = |node: &Node| {
+        let keywords: usize = node.keywords.iter().map(|keyword| keyword.len() + 3).sum();
+        120 + node.name.len() + node.path.len() + node.description.len() + keywords
+    };
+    let mut levels: BTreeMap<u32, usize> = BTreeMap::new();
+    for node in &nodes {
+        *levels.entry(node.depth).or_default() += size(node);
+    }
+    let mut used = 0;
+    let fits = levels.into_iter().take_while(|(_, bytes)| {
+        used += bytes;
+        used <= MOST_BYTES
+    });
+    let all = nodes.len();
+    let deepest = fits.map(|(depth, _)| depth).last().unwrap_or(0);
+    nodes.retain(|node| node.depth <= deepest);
+    let mut used = 0;
+    nodes.retain(|node| {
+        used += size(node);
+        used <= MOST_BYTES
+    });
+    let left_out = all - nodes.len();
+    (nodes, left_out)
 }
 
 #[derive(Serialize)]

@@ -1,17 +1,23 @@
 //! `skills_list`: every skill with its metadata.
 
+use crate::bindings::catalog::Page;
 use crate::bindings::types::{Location, Problem, Severity};
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use crate::mcp::wire::SkillView;
+use crate::runtime::call::Broken;
+use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
 
 /// Most JSON in one answer, in bytes. Clients cut at half a million characters even when a tool asks for more.
 pub const MOST_BYTES: usize = 400_000;
 
 /// Most problems in one answer; `skillcell lint` shows all.
-const MOST_PROBLEMS: usize = 50;
+const MOST_PROBLEMS: u32 = 50;
+
+/// Skills asked for at once.
+const PAGE: u32 = 500;
 
 pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let query = arguments.text("query")?;
@@ -20,16 +26,18 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     server.catalog.refresh().await;
     let answered = server.catalog.ask(move |engine| {
         let mut fitted = Fitted::default();
-        for skill in engine.skills(query.as_deref())? {
-            let file = skill.file.clone();
-            fitted.total += 1;
-            let mut view = SkillView::from(skill);
-            if with_bodies && !fitted.full {
-                view.body = engine.bodies(&[file])?.pop();
+        loop {
+            let page = engine.skills(query.as_deref(), fitted.next(), PAGE)?;
+            fitted.total = page.total as usize;
+            let bodies = if with_bodies { bodies(engine, &page)? } else { Vec::new() };
+            let mut bodies = bodies.into_iter();
+            for skill in page.skills {
+                fitted.add(SkillView { body: bodies.next(), ..skill.into() });
             }
-            fitted.add(view);
+            if fitted.full || fitted.skills.len() >= fitted.total {
+                return Ok((fitted, engine.problems(MOST_PROBLEMS)?));
+            }
         }
-        Ok((fitted, engine.problems()?))
     });
     let (fitted, problems) = answered.await?.answer;
     let left_out = fitted.total - fitted.skills.len();
@@ -43,12 +51,14 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
         line = format!("{line}; {note}");
     }
     let label = |root: u32| server.terms.roots[root as usize].label.clone();
-    let problems: Vec<ProblemView> = problems
-        .into_iter()
-        .take(MOST_PROBLEMS)
-        .map(|problem| ProblemView::new(&label(problem.location.root), problem))
-        .collect();
+    let problems: Vec<ProblemView> =
+        problems.into_iter().map(|problem| ProblemView::new(&label(problem.location.root), problem)).collect();
     Ok(Answer::data(line, &ListView { skills: fitted.skills, note, problems }))
+}
+
+fn bodies(engine: &mut EngineInstance, page: &Page) -> Result<Vec<String>, Broken> {
+    let files: Vec<Location> = page.skills.iter().map(|skill| skill.file.clone()).collect();
+    engine.bodies(&files)
 }
 
 /// As many skills as one answer holds.
@@ -61,6 +71,11 @@ struct Fitted {
 }
 
 impl Fitted {
+    /// Position of the first skill that is not in yet.
+    fn next(&self) -> u32 {
+        u32::try_from(self.skills.len()).unwrap_or(u32::MAX)
+    }
+
     fn add(&mut self, skill: SkillView) {
         if self.full {
             return;

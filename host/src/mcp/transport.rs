@@ -231,19 +231,19 @@ fn sort(line: &[u8]) -> Line {
         return wrong(ErrorData::invalid_request(what, None), None);
     };
     let id = object.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
-    let reason = if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        "`jsonrpc` must be \"2.0\""
-    } else if object.get("id").is_some_and(|_| id.is_none()) {
-        "`id` must be a string or an integer"
+    let error = if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        ErrorData::invalid_request("`jsonrpc` must be \"2.0\"", None)
+    } else if object.contains_key("id") && id.is_none() {
+        ErrorData::invalid_request("`id` must be a string or an integer", None)
     } else if !object.get("method").is_some_and(Value::is_string) {
-        "a message needs a `method`, or a `result` or `error` that answers one"
+        ErrorData::invalid_request("a message needs a `method`, or a `result` or `error` that answers one", None)
     } else {
-        "`params` do not fit the method"
+        ErrorData::invalid_params("`params` must be an object that fits the method", None)
     };
     if object.contains_key("method") && !object.contains_key("id") {
-        return Line::WrongNotification(reason.to_owned());
+        return Line::WrongNotification(error.message.into_owned());
     }
-    wrong(ErrorData::invalid_request(reason, None), id)
+    wrong(error, id)
 }
 
 fn write_all(mut messages: mpsc::UnboundedReceiver<Outgoing>, mut output: impl Write) -> std::io::Result<()> {

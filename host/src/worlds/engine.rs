@@ -7,10 +7,10 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Change, FoundAsset, LookupError, Node, Outline, Request, SearchResult,
+    Answer, AssetError, Change, FoundAsset, LookupError, Node, Outline, Page, Request, SearchResult,
 };
 use crate::bindings::engine::{Engine, EnginePre};
-use crate::bindings::types::{Location, Problem, Summary};
+use crate::bindings::types::{Location, Problem};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::Runtime;
 use crate::runtime::budget::Budget;
@@ -123,12 +123,12 @@ impl EngineInstance {
         arranged.map_err(|broken| BrokenUpdate { broken, file: None })
     }
 
-    pub fn problems(&mut self) -> Result<Vec<Problem>, Broken> {
-        self.ask("problems", |engine, store| engine.call_problems(store))
+    pub fn problems(&mut self, most: u32) -> Result<Vec<Problem>, Broken> {
+        self.ask("problems", |engine, store| engine.call_problems(store, most))
     }
 
-    pub fn skills(&mut self, filter: Option<&str>) -> Result<Vec<Summary>, Broken> {
-        self.ask("skills", |engine, store| engine.call_skills(store, filter))
+    pub fn skills(&mut self, filter: Option<&str>, start: u32, most: u32) -> Result<Page, Broken> {
+        self.ask("skills", |engine, store| engine.call_skills(store, filter, start, most))
     }
 
     pub fn bodies(&mut self, files: &[Location]) -> Result<Vec<String>, Broken> {

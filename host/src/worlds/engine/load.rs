@@ -21,8 +21,8 @@ const LARGEST_COMPONENT: u64 = 64 << 20;
 /// Why a component cannot be the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error("cannot read the engine `{path}`: {source}")]
-    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("cannot read the engine `{path}`: {reason}\nhint: build one with `just build-engine`")]
+    Unreadable { path: PathBuf, reason: std::io::Error },
     #[error("the engine `{path}` has {size} bytes, and the limit is {LARGEST_COMPONENT}")]
     TooLarge { path: PathBuf, size: u64 },
     #[error("`{path}` is no WebAssembly component: {reason}\nhint: build one with `just build-engine`")]
@@ -56,7 +56,7 @@ impl EngineWorld {
 
     /// An engine from a file. Compiles it, so this takes a second or two.
     pub fn from_file(runtime: Arc<Runtime>, path: &Path) -> Result<Self, LoadError> {
-        let unreadable = |source| LoadError::Unreadable { path: path.to_owned(), source };
+        let unreadable = |reason| LoadError::Unreadable { path: path.to_owned(), reason };
         let size = std::fs::metadata(path).map_err(unreadable)?.len();
         if size > LARGEST_COMPONENT {
             return Err(LoadError::TooLarge { path: path.to_owned(), size });

@@ -1,1 +1,61 @@
+//! The real engine behind a reader that breaks on request: what a file tells it to do, it does.
 
+#![expect(unsafe_code, reason = "generated: the exports of the component")]
+
+use skillcell_engine::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
+use skillcell_engine::catalog::Root;
+use skillcell_engine::component::Engine;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+struct Fragile;
+
+impl Engine for Fragile {
+    fn borrow(handle: SkillRoot) -> Box<dyn Root> {
+        Box::new(FragileRoot { handle, seen: RefCell::default() })
+    }
+}
+
+struct FragileRoot {
+    handle: SkillRoot,
+    seen: RefCell<BTreeSet<String>>,
+}
+
+impl Root for FragileRoot {
+    fn label(&self) -> String {
+        self.handle.label()
+    }
+
+    fn folder_name(&self) -> String {
+        self.handle.folder_name()
+    }
+
+    fn read_text(&self, path: &str) -> Result<String, ReadError> {
+        let text = self.handle.read_text(path)?;
+        let again = !self.seen.borrow_mut().insert(path.to_owned());
+        if text.contains("fragile: crash") {
+            panic!("asked to crash");
+        }
+        if text.contains("fragile: spin") {
+            loop {
+                std::hint::black_box(&text);
+            }
+        }
+        if text.contains("fragile: eat memory") {
+            let mut eaten: Vec<String> = Vec::new();
+            loop {
+                eaten.push(text.repeat(1_000));
+            }
+        }
+        if again && text.contains("fragile: break when asked") {
+            panic!("asked to break");
+        }
+        Ok(text)
+    }
+
+    fn has_file(&self, path: &str) -> bool {
+        self.handle.has_file(path)
+    }
+}
+
+skillcell_engine::bindings::export!(Fragile with_types_in skillcell_engine::bindings);

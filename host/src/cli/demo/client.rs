@@ -1,0 +1,66 @@
+//! The smallest MCP client: starts the server as any client would, and asks it one thing after the other.
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+pub struct Client {
+    server: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    last_id: u64,
+}
+
+impl Client {
+    /// Starts this very program as a server of a folder and shakes hands.
+    pub fn start(folder: &Path) -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let mut command = Command::new(program);
+        command.args(["serve", "--quiet"]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().context("cannot start the server")?;
+        let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+            bail!("no pipes to the server")
+        };
+        let mut client = Self { server, input: Some(input), output: BufReader::new(output), last_id: 0 };
+        let name = json!({"name": "skillcell demo", "version": env!("CARGO_PKG_VERSION")});
+        client
+            .request("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": name}))?;
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        Ok(client)
+    }
+
+    /// Calls a tool. The answer is its JSON, or its text when it is none.
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
+        let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
+        let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+        let last = texts.last().unwrap_or("");
+        Ok(serde_json::from_str(last).unwrap_or_else(|_| Value::String(last.to_owned())))
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> anyhow::Result<Value> {
+        self.last_id += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))?;
+        let mut line = String::new();
+        self.output.read_line(&mut line).context("the server ended")?;
+        let mut answer: Value = serde_json::from_str(&line).context("the server sent something else than JSON")?;
+        if let Some(error) = answer.get("error") {
+            bail!("{method}: {error}");
+        }
+        Ok(answer["result"].take())
+    }
+
+    fn send(&mut self, message: &Value) -> anyhow::Result<()> {
+        let input = self.input.as_mut().context("the session is over")?;
+        writeln!(input, "{message}").context("the server ended")
+    }
+}
+
+impl Drop for Client {
+    /// The end of its input is how a server learns that it is no longer needed.
+    fn drop(&mut self) {
+        self.input = None;
+        let _ = self.server.wait();
+    }
+}

@@ -1,0 +1,17 @@
+//! Builds the guests that tests need.
+
+#[path = "../host/artifacts/guests.rs"]
+mod guests;
+
+fn main() {
+    guests::depends_on(&[
+        "engine",
+        "wit",
+        "tests/components",
+        "Cargo.lock",
+        ".cargo/config.toml",
+        "host/artifacts/guests.rs",
+    ]);
+    let components = guests::build(&["fragile-engine"]);
+    println!("cargo::rustc-env=COMPONENTS={}", components.display());
+}

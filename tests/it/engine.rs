@@ -1,0 +1,139 @@
+//! The engine as a part that can be exchanged, and that may break without taking the server along.
+
+use crate::{SMALL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Session, component, write_files};
+use std::path::Path;
+
+fn with_fragile_engine(folder: &Path) -> Session {
+    serve(folder).arg("--engine").arg(component("fragile-engine")).start()
+}
+
+fn problems(session: &mut Session) -> Vec<(String, String)> {
+    let list = session.call_json("skills_list", json!({}));
+    let problems = list["problems"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    problems.iter().map(|problem| (text(&problem["file"]), text(&problem["message"]))).collect()
+}
+
+fn skill(body: &str) -> String {
+    format!("---\nkeywords: [bad]\ndescription: d\n---\n{body}\n")
+}
+
+#[test]
+fn a_file_that_breaks_the_engine_is_set_aside_and_the_others_are_served() {
+    let library = library(&SMALL);
+    write_files(
+        library.path(),
+        &[
+            ("a-crash.md", &skill("fragile: crash")),
+            ("b-spin.md", &skill("fragile: spin")),
+            ("z/memory.md", &skill("fragile: eat memory")),
+        ],
+    );
+    let mut session = with_fragile_engine(library.path());
+    assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
+    let expected = [
+        ("a-crash.md", "the engine crashed on this file"),
+        ("b-spin.md", "the engine did not finish this file in time"),
+        ("z/memory.md", "this file needs more memory than the engine has for one"),
+    ];
+    assert_eq!(problems(&mut session), expected.map(|(file, message)| (file.to_owned(), message.to_owned())));
+}
+
+#[test]
+fn a_file_set_aside_is_tried_again_when_it_changes() {
+    let library = library(&SMALL);
+    let mut session = with_fragile_engine(library.path());
+    assert_eq!(problems(&mut session), []);
+    write_files(library.path(), &[("bad.md", &skill("fragile: crash"))]);
+    assert_eq!(problems(&mut session).len(), 1);
+    assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
+    write_files(library.path(), &[("bad.md", &skill("mended"))]);
+    assert_eq!(problems(&mut session), []);
+    assert_eq!(
+        session.call_json("get_skill", json!({"context": "bad"}))["content"],
+        "=== BAD (from bad.md) ===\n\nmended"
+    );
+}
+
+#[test]
+fn many_files_that_break_the_engine_cost_no_more_than_a_few() {
+    let library = library(&SMALL);
+    for number in 0..150 {
+        write_files(
+            library.path(),
+            &[(&format!("folder{}/crash{number}.md", number % 40), &skill(&format!("fragile: crash {number}")))],
+        );
+        write_files(library.path(), &[(&format!("folder{}/fine{number}.md", number % 40), &skill("fine"))]);
+    }
+    let mut session = with_fragile_engine(library.path());
+    let list = session.call_json("skills_list", json!({}));
+    assert_eq!(list["skills"].as_array().unwrap().len(), 152);
+    let fresh_engines = session.log().matches("crashed in `update`").count();
+    assert!(fresh_engines < 160, "{fresh_engines} crashes for 150 files");
+}
+
+#[test]
+fn an_engine_that_breaks_on_a_question_is_replaced() {
+    let library = library(&SMALL);
+    write_files(library.path(), &[("trap.md", &skill("fragile: break when asked"))]);
+    let mut session = with_fragile_engine(library.path());
+    for _ in 0..5 {
+        let answer = session.call("get_skill", json!({"context": "x", "skill_path": "trap"}));
+        assert_eq!(answer["error"]["code"], -32603, "{answer}");
+        assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
+    }
+    session.wait_for_log("a fresh engine takes over");
+}
+
+#[test]
+fn another_engine_gives_the_same_answers() {
+    let library = library(&SMALL);
+    let question = json!({"context": "form validation"});
+    let bundled = serve(library.path()).start().call_json("get_skill", question.clone());
+    assert_eq!(with_fragile_engine(library.path()).call_json("get_skill", question), bundled);
+}
+
+#[test]
+fn a_file_that_is_no_engine_is_refused_with_one_clear_message() {
+    let library = library(&SMALL);
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&str, Vec<u8>, &str); 5] = [
+        ("text.wasm", b"hello".to_vec(), "is no WebAssembly component"),
+        ("module.wasm", b"\0asm\x01\0\0\0".to_vec(), "is no WebAssembly component"),
+        ("empty.wasm", b"\0asm\x0d\0\x01\0".to_vec(), "is no engine: it exports nothing"),
+        ("other.wasm", exporting("acme:thing/run@1.0.0"), "is no engine: it exports `acme:thing/run@1.0.0`"),
+        (
+            "newer.wasm",
+            exporting("skillcell:plugin/catalog@0.2.0"),
+            "is an engine for `skillcell:plugin/catalog@0.2.0`",
+        ),
+    ];
+    for (name, bytes, message) in cases {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        refuses(library.path(), &file, message);
+    }
+    refuses(library.path(), &folder.path().join("missing.wasm"), "cannot read the engine");
+}
+
+fn refuses(library: &Path, engine: &Path, message: &str) {
+    let mut session = serve(library).arg("--engine").arg(engine).silent();
+    let (status, _) = session.wait();
+    assert_eq!(status.code(), Some(2), "{}", engine.display());
+    session.wait_for_log(message);
+    session.wait_for_log("hint: ");
+    assert_eq!(session.log().lines().filter(|line| line.contains("ERROR")).count(), 1, "{}", session.log());
+}
+
+/// The smallest component that exports an empty instance under a name.
+fn exporting(name: &str) -> Vec<u8> {
+    let length = u8::try_from(name.len()).unwrap();
+    let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();
+    bytes.extend([5, 3, 1, 1, 0]);
+    bytes.extend([11, length + 6, 1, 0, length]);
+    bytes.extend(name.as_bytes());
+    bytes.extend([5, 0, 0]);
+    bytes
+}

@@ -1,0 +1,89 @@
+//! What is served is what is on disk.
+
+use crate::{SMALL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Session, write_files};
+
+fn names(session: &mut Session) -> Vec<String> {
+    let list = session.call_json("skills_list", json!({}));
+    list["skills"].as_array().unwrap().iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
+}
+
+fn content(session: &mut Session, name: &str) -> Value {
+    session.call_json("get_skill", json!({"context": "x", "skill_path": name}))["content"].clone()
+}
+
+#[test]
+fn an_edited_file_is_served_with_its_new_text_by_the_next_call() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    assert_eq!(content(&mut session, "pdf"), "Use the reader.");
+    for number in 0..50 {
+        // The same length each time: size alone would not tell.
+        let text = format!("---\nname: pdf\ndescription: Read portable documents\n---\n\nEdition {number:02}.\n");
+        write_files(library.path(), &[("pdf/SKILL.md", &text)]);
+        assert_eq!(content(&mut session, "pdf"), format!("Edition {number:02}."));
+    }
+}
+
+#[test]
+fn a_parent_that_changes_changes_the_skill_below_it() {
+    let root = |text: &str| format!("---\nkeywords: [base]\ndescription: Base\n---\n{text}\n");
+    let library = library(&[("_root.md", &root("First rule.")), SMALL[0]]);
+    let mut session = serve(library.path()).start();
+    assert!(content(&mut session, "forms").as_str().unwrap().contains("First rule."));
+    write_files(library.path(), &[("_root.md", &root("Other rule."))]);
+    assert!(content(&mut session, "forms").as_str().unwrap().contains("Other rule."));
+    std::fs::remove_file(library.path().join("_root.md")).unwrap();
+    assert!(!content(&mut session, "forms").as_str().unwrap().contains("rule"));
+}
+
+#[test]
+fn lists_show_what_appeared_vanished_and_moved() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    write_files(library.path(), &[("deep/er/new.md", SMALL[0].1)]);
+    assert_eq!(names(&mut session), ["deep/er/new", "forms", "pdf"]);
+    std::fs::rename(library.path().join("deep"), library.path().join("shallow")).unwrap();
+    assert_eq!(names(&mut session), ["forms", "pdf", "shallow/er/new"]);
+    std::fs::remove_dir_all(library.path().join("shallow")).unwrap();
+    std::fs::remove_file(library.path().join("forms.md")).unwrap();
+    assert_eq!(names(&mut session), ["pdf"]);
+    let refused = session.call("get_skill", json!({"context": "x", "skill_path": "forms"}));
+    assert_eq!(refused["isError"], true);
+}
+
+#[test]
+fn a_file_that_becomes_valid_takes_its_resource_folder_and_gives_it_back() {
+    let library = library(&[("guide.md", "# Just text\n"), ("guide/inner.md", SMALL[0].1)]);
+    let mut session = serve(library.path()).start();
+    assert_eq!(names(&mut session), ["guide/inner"]);
+    write_files(library.path(), &[("guide.md", SMALL[0].1)]);
+    assert_eq!(names(&mut session), ["guide"]);
+    write_files(library.path(), &[("guide.md", "# Just text again\n")]);
+    assert_eq!(names(&mut session), ["guide/inner"]);
+}
+
+#[test]
+fn a_missing_or_empty_root_comes_alive_when_skills_appear() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("later");
+    let mut session = serve(&root).start();
+    assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["no_match"], true);
+    assert_eq!(session.call_json("list_skills", json!({})), json!([]));
+    write_files(&root, &SMALL);
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    std::fs::remove_dir_all(&root).unwrap();
+    assert_eq!(names(&mut session), Vec::<String>::new());
+    write_files(&root, &SMALL);
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+}
+
+#[test]
+fn an_inner_root_that_appears_later_is_served() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    write_files(library.path(), &[("skills/extra.md", SMALL[0].1), (".claude/skills/more/SKILL.md", SMALL[1].1)]);
+    assert_eq!(names(&mut session), ["extra", "forms", "more", "pdf"]);
+}

@@ -1,0 +1,313 @@
+//! Libraries that nobody means well with: always a clear answer, never a crash, never a byte from outside a root.
+
+use crate::{SKILLCELL, SMALL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session, write_files};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn still_answers(session: &mut Session) {
+    let found = session.call_json("get_skill", json!({"context": "form validation"}));
+    assert_eq!(found["skill_path"], "forms", "log:\n{}", session.log());
+}
+
+fn problems(session: &mut Session) -> Vec<(String, String)> {
+    let list = session.call_json("skills_list", json!({}));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let problems = list["problems"].as_array().cloned().unwrap_or_default();
+    problems.iter().map(|problem| (text(&problem["file"]), text(&problem["code"]))).collect()
+}
+
+fn refusal(answer: &Value) -> &str {
+    assert_eq!(answer["isError"], true, "{answer}");
+    answer["content"][0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn pipes_sockets_and_folders_named_like_skills_never_block() {
+    let library = library(&SMALL);
+    for name in ["pipe.md", "hung/SKILL.md"] {
+        let path = library.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(library.path().join("socket.md")).unwrap();
+    std::fs::create_dir(library.path().join("folder.md")).unwrap();
+    symlink("/dev/zero", library.path().join("zero.md")).unwrap();
+    let mut session = serve(library.path()).start();
+    let expected = [
+        ("hung/SKILL.md", "not-a-file"),
+        ("pipe.md", "not-a-file"),
+        ("socket.md", "not-a-file"),
+        ("zero.md", "outside-root"),
+    ];
+    assert_eq!(problems(&mut session), expected.map(|(file, code)| (file.to_owned(), code.to_owned())));
+    still_answers(&mut session);
+}
+
+#[test]
+fn links_that_leave_the_root_are_not_followed() {
+    let outside = library(&[
+        ("secret.md", "---\nkeywords: [secret]\ndescription: hunter2\n---\nhunter2\n"),
+        ("folder/SKILL.md", SMALL[1].1),
+    ]);
+    let library = library(&SMALL);
+    let at = |name: &str| library.path().join(name);
+    symlink(outside.path().join("secret.md"), at("stolen.md")).unwrap();
+    symlink(outside.path().join("folder"), at("linked")).unwrap();
+    symlink("../../../../../../etc", at("etc")).unwrap();
+    symlink("nowhere", at("dangling")).unwrap();
+    symlink("loop-b", at("loop-a")).unwrap();
+    symlink("loop-a", at("loop-b")).unwrap();
+    symlink(".", at("self")).unwrap();
+    symlink(outside.path().join("secret.md"), at("pdf/stolen.txt")).unwrap();
+    symlink("../forms.md", at("pdf/inside.txt")).unwrap();
+    let mut session = serve(library.path()).start();
+    let listed = session.call("skills_list", json!({"includeBody": true})).to_string();
+    assert!(!listed.contains("hunter2"), "{listed}");
+    let outside_root: Vec<String> =
+        problems(&mut session).into_iter().filter(|(_, code)| code == "outside-root").map(|(file, _)| file).collect();
+    assert_eq!(outside_root, ["dangling", "etc", "linked", "loop-a", "loop-b", "pdf/stolen.txt", "stolen.md"]);
+    let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "stolen.txt"}));
+    assert!(!refusal(&asset).contains("hunter2"));
+    // A link to another place of the same root is as good as a copy.
+    assert!(
+        session.call_json("get_asset", json!({"skill_path": "pdf", "file": "inside.txt"}))["content"]
+            .as_str()
+            .unwrap()
+            .contains("Validate")
+    );
+    still_answers(&mut session);
+}
+
+#[test]
+fn a_folder_swapped_for_a_link_while_it_is_read_gives_nothing_away() {
+    let outside = library(&[("notes.txt", "hunter2")]);
+    let library = library(&SMALL);
+    write_files(library.path(), &[("pdf/data/notes.txt", "fine")]);
+    let (real, parked) = (library.path().join("pdf/data"), library.path().join("pdf/parked"));
+    let stop = AtomicBool::new(false);
+    let mut session = serve(library.path()).start();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                std::fs::rename(&real, &parked).unwrap();
+                symlink(outside.path(), &real).unwrap();
+                std::fs::remove_file(&real).unwrap();
+                std::fs::rename(&parked, &real).unwrap();
+            }
+        });
+        for _ in 0..2_000 {
+            let answer = session.call("get_asset", json!({"skill_path": "pdf", "file": "data/notes.txt"})).to_string();
+            assert!(!answer.contains("hunter2"), "{answer}");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    still_answers(&mut session);
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_ends_up_right() {
+    let library = library(&SMALL);
+    let text = |letter: &str| format!("---\nkeywords: [flip]\ndescription: d\n---\n{}\n", letter.repeat(200_000));
+    write_files(library.path(), &[("flip.md", &text("a"))]);
+    let stop = AtomicBool::new(false);
+    let mut session = serve(library.path()).start();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                write_files(library.path(), &[("flip.md", &text("a"))]);
+                write_files(library.path(), &[("flip.md", &text("b"))]);
+            }
+        });
+        for _ in 0..100 {
+            session.call("get_skill", json!({"context": "x", "skill_path": "flip"}));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    write_files(library.path(), &[("flip.md", &text("c"))]);
+    let content = session.call_json("get_skill", json!({"context": "x", "skill_path": "flip"}))["content"].clone();
+    assert!(content.as_str().unwrap().ends_with(&"c".repeat(200_000)));
+    still_answers(&mut session);
+}
+
+/// Root reads everything, so the server has to run as somebody else.
+#[test]
+fn files_and_folders_without_permission_are_problems() {
+    let library = library(&SMALL);
+    write_files(
+        library.path(),
+        &[("closed/skill.md", SMALL[0].1), ("locked.md", SMALL[0].1), ("pdf/private.txt", "x")],
+    );
+    let open = |path: &Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let binary = library.path().join(".skillcell");
+    std::fs::copy(SKILLCELL, &binary).unwrap();
+    open(&binary, 0o755);
+    open(library.path(), 0o755);
+    for path in ["closed", "locked.md", "pdf/private.txt"] {
+        open(&library.path().join(path), 0o000);
+    }
+    let mut session = Launch::new(&binary).unprivileged().arg(library.path()).folder(library.path()).start();
+    let expected = [("closed", "no-permission"), ("locked.md", "no-permission")];
+    assert_eq!(problems(&mut session), expected.map(|(file, code)| (file.to_owned(), code.to_owned())));
+    let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "private.txt"}));
+    assert!(refusal(&asset).contains("may not be read"), "{asset}");
+    still_answers(&mut session);
+    open(&library.path().join("closed"), 0o755);
+    open(&library.path().join("locked.md"), 0o644);
+    assert_eq!(problems(&mut session), []);
+}
+
+#[test]
+fn every_tool_refuses_paths_and_names_that_mean_harm() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let long = "a/".repeat(50_000);
+    let names = [
+        "../forms",
+        "/etc/passwd",
+        "C:\\Windows",
+        "\0",
+        "a\0b",
+        "..",
+        "\u{202e}gpj.exe",
+        &long,
+        "",
+        " ",
+        "forms/../forms",
+        "skill://forms",
+        "%2e%2e/forms",
+    ];
+    for name in names {
+        for (tool, arguments) in [
+            ("get_asset", json!({"skill_path": "pdf", "file": name})),
+            ("get_asset", json!({"skill_path": name, "file": "x"})),
+            ("get_skill", json!({"context": "x", "skill_path": name})),
+            ("list_skills", json!({"path": format!("{name}x")})),
+        ] {
+            let answer = session.call(tool, arguments.clone());
+            assert_eq!(answer["isError"], true, "{tool} {name:.40?}: {:.300}", answer.to_string());
+        }
+        session.call("get_skill", json!({"context": name}));
+        session.call("skills_list", json!({"query": name}));
+        session.call("skills_search", json!({"query": format!("{name}x")}));
+    }
+    still_answers(&mut session);
+}
+
+#[test]
+fn texts_of_every_kind_are_taken_or_told() {
+    let big = format!("---\nkeywords: [big]\ndescription: d\n---\n{}", "x".repeat(1_100_000));
+    let bomb: String = (0..40)
+        .map(|level| {
+            format!(
+                "a{level}: &a{level} [{}]\n",
+                vec![if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) }; 9].join(", ")
+            )
+        })
+        .collect();
+    let files = [
+        ("big.md", big),
+        ("bomb.md", format!("---\nkeywords: [bomb]\ndescription: d\n{bomb}---\n")),
+        ("crlf.md", "---\r\nkeywords: [crlf]\r\ndescription: d\r\n---\r\nline\r\nline\r\n".to_owned()),
+        ("deep.md", format!("---\nkeywords: {}\ndescription: d\n---\n", "[".repeat(50_000))),
+        ("empty.md", String::new()),
+        ("mark.md", "\u{feff}---\nkeywords: [mark]\ndescription: d\n---\nbody\n".to_owned()),
+        ("文件夹/スキル.md", "---\nkeywords: [スキル]\ndescription: 説明\n---\nほんぶん\n".to_owned()),
+        ("only-dashes.md", "---\n---\n---\n---".to_owned()),
+        (
+            "wide.md",
+            format!(
+                "---\nkeywords: [wide]\ndescription: d\n{}---\n",
+                (0..20_000).map(|key| format!("k{key}: v\n")).collect::<String>()
+            ),
+        ),
+    ];
+    let library = library(&SMALL);
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    write_files(library.path(), &files);
+    std::fs::write(library.path().join("latin.md"), b"---\nkeywords: [caf\xe9]\ndescription: d\n---\n").unwrap();
+    std::fs::write(library.path().join("nul.md"), b"---\nkeywords: [nul]\ndescription: a\0b\n---\n\0\n").unwrap();
+    let mut session = serve(library.path()).start();
+    for (file, code) in [
+        ("big.md", "too-large"),
+        ("bomb.md", "bad-yaml"),
+        ("deep.md", "bad-yaml"),
+        ("latin.md", "not-text"),
+        ("wide.md", "bad-yaml"),
+    ] {
+        let found = problems(&mut session);
+        assert!(found.contains(&(file.to_owned(), code.to_owned())), "{file} {code}: {found:?}");
+    }
+    for keyword in ["crlf", "mark", "スキル"] {
+        assert!(session.call_json("get_skill", json!({"context": keyword})).get("content").is_some(), "{keyword}");
+    }
+    still_answers(&mut session);
+}
+
+#[test]
+fn names_that_are_not_utf8_are_problems() {
+    use std::os::unix::ffi::OsStrExt;
+    let library = library(&SMALL);
+    for name in [&b"caf\xe9.md"[..], b"dir\xff/SKILL.md"] {
+        let path = library.path().join(std::ffi::OsStr::from_bytes(name));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, SMALL[1].1).unwrap();
+    }
+    let mut session = serve(library.path()).start();
+    let codes: Vec<String> = problems(&mut session).into_iter().map(|(_, code)| code).collect();
+    assert_eq!(codes, ["name-not-text", "name-not-text"]);
+    still_answers(&mut session);
+}
+
+#[test]
+fn very_long_names_are_served() {
+    let library = library(&SMALL);
+    let name = "n".repeat(240);
+    write_files(library.path(), &[(&format!("{name}.md"), "---\nkeywords: [long]\ndescription: d\n---\nbody\n")]);
+    let mut session = serve(library.path()).start();
+    assert_eq!(session.call_json("get_skill", json!({"context": "long"}))["skill_path"], name.as_str());
+}
+
+#[test]
+fn a_hundred_thousand_files_are_walked() {
+    let library = library(&SMALL);
+    write_files(library.path(), &[("forms/one.txt", "x"), ("docs/page.md", "# no skill\n")]);
+    for number in 0..100_000 {
+        // Half in a resource folder, which is not walked for skills; half are ordinary text.
+        let folder = if number % 2 == 0 { "forms" } else { "docs" };
+        std::fs::write(library.path().join(format!("{folder}/{number}.md")), "# no skill\n").unwrap();
+    }
+    let mut session = serve(library.path()).start();
+    still_answers(&mut session);
+    assert_eq!(session.call_json("skills_list", json!({}))["skills"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_list_that_does_not_fit_says_how_much_is_missing() {
+    let library = tempfile::tempdir().unwrap();
+    let description = "d".repeat(900);
+    for number in 0..1_000 {
+        write_files(
+            library.path(),
+            &[(
+                &format!("c{}/s{number}.md", number % 10),
+                &format!("---\nkeywords: [k]\ndescription: {description}\n---\n"),
+            )],
+        );
+    }
+    let mut session = serve(library.path()).start();
+    let list = session.call("skills_list", json!({}));
+    let shown = list["structuredContent"]["skills"].as_array().unwrap().len();
+    let note = list["structuredContent"]["note"].as_str().unwrap();
+    assert!(note.starts_with(&format!("{} more skills", 1_000 - shown)), "{shown} {note}");
+    assert!(list["content"][1]["text"].as_str().unwrap().len() < 500_000);
+    let tree = session.call("list_skills", json!({}));
+    let nodes: Vec<Value> = serde_json::from_str(tree["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert!(
+        tree["content"][1]["text"].as_str().unwrap().starts_with(&format!("{} more skills", 1_000 - nodes.len())),
+        "{}",
+        tree["content"][1]
+    );
+}

@@ -1,0 +1,284 @@
+//! JSON-RPC and MCP on the wire: every trap of the protocol library, and every kind of junk.
+
+use crate::{SKILLCELL, SMALL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session};
+use std::time::{Duration, Instant};
+
+/// Longest a server may take to end.
+const END: Duration = Duration::from_secs(1);
+
+fn code(answer: &Value) -> i64 {
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
+}
+
+fn still_answers(session: &mut Session) {
+    let found = session.call_json("get_skill", json!({"context": "form validation"}));
+    assert_eq!(found["skill_path"], "forms");
+}
+
+#[test]
+fn messages_before_the_first_request_do_not_end_the_session() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).silent();
+    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}));
+    session.send(&json!({"jsonrpc": "2.0", "id": 77, "result": {}}));
+    session.send(&json!({"jsonrpc": "2.0", "id": 78, "error": {"code": 1, "message": "x"}}));
+    session.initialize("2025-11-25");
+    still_answers(&mut session);
+}
+
+#[test]
+fn a_request_before_the_handshake_is_refused_and_the_session_goes_on() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).silent();
+    let answer = session.request("tools/list", json!({}));
+    assert!(answer.get("error").is_some(), "{answer}");
+    session.initialize("2025-06-18");
+    still_answers(&mut session);
+}
+
+#[test]
+fn known_methods_with_wrong_parameters_are_invalid_params() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    for (method, params) in [
+        ("tools/call", json!({})),
+        ("tools/call", json!({"name": 3})),
+        ("tools/call", json!({"name": "get_skill", "arguments": [1]})),
+        ("tools/call", json!("text")),
+        ("resources/read", json!({"uri": 5})),
+        ("completion/complete", json!({})),
+    ] {
+        let answer = session.request(method, params.clone());
+        assert_eq!(code(&answer), -32602, "{method} {params}: {answer}");
+    }
+    assert_eq!(code(&session.request("no/such/method", json!({}))), -32601);
+    let answer = session.request("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
+    assert_eq!((code(&answer), answer["error"]["message"].as_str()), (-32602, Some("there is no tool `no_such_tool`")));
+    still_answers(&mut session);
+}
+
+#[test]
+fn malformed_lines_get_the_right_error_and_never_end_the_session() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let cases: Vec<(&[u8], Value, i64)> = vec![
+        (b"{not json", Value::Null, -32700),
+        (b"\xff\xfe{}", Value::Null, -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", Value::Null, -32700),
+        (deep.as_bytes(), Value::Null, -32700),
+        (b"42", Value::Null, -32600),
+        (b"\"text\"", Value::Null, -32600),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", Value::Null, -32600),
+        (b"{}", Value::Null, -32600),
+        (b"{\"jsonrpc\":\"1.0\",\"id\":901,\"method\":\"ping\"}", json!(901), -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":\"nine\"}", json!("nine"), -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":902,\"method\":5}", json!(902), -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":{\"a\":1},\"method\":\"ping\"}", Value::Null, -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", Value::Null, -32600),
+    ];
+    for (line, id, expected) in cases {
+        session.send_line(line);
+        let answer = session.next_message();
+        let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
+        assert_eq!((&answer["id"], code(&answer)), (&id, expected), "{shown}: {answer}");
+    }
+    // These get no answer at all.
+    for line in [
+        &b""[..],
+        b"   \t ",
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"no/such/notification\"}",
+        b"{\"jsonrpc\":\"2.0\",\"method\":7}",
+    ] {
+        session.send_line(line);
+    }
+    still_answers(&mut session);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_answered_and_skipped() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let padding = "x".repeat(17 << 20);
+    session.send_line(
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"params\":{{\"a\":\"{padding}\"}}}}").as_bytes(),
+    );
+    let answer = session.next_message();
+    assert_eq!(code(&answer), -32600);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("longer than 16777216 bytes"));
+    still_answers(&mut session);
+}
+
+#[test]
+fn a_large_message_within_the_limit_is_answered() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let words: String = (0..400_000).map(|number| format!("word{number} ")).collect();
+    let found = session.call_json("get_skill", json!({"context": format!("{words} form validation")}));
+    assert_eq!(found["skill_path"], "forms");
+}
+
+#[test]
+fn two_requests_with_one_id_are_both_answered() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let request = |query: &str| json!({"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": {"name": "skills_search", "arguments": {"query": query}}});
+    for query in ["validate", "reader", "nothing"] {
+        session.send(&request(query));
+    }
+    let totals: Vec<Value> =
+        (0..3).map(|_| session.next_message()["result"]["structuredContent"]["total"].clone()).collect();
+    assert_eq!(totals, [json!(1), json!(1), json!(0)]);
+    still_answers(&mut session);
+}
+
+#[test]
+fn the_end_of_input_ends_the_server_in_time_and_answers_what_was_asked() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let id = session.post("tools/call", json!({"name": "skills_list", "arguments": {}}));
+    session.close_input();
+    assert_eq!(session.answer(&id)["result"]["structuredContent"]["skills"].as_array().unwrap().len(), 2);
+    let (status, took) = session.wait();
+    assert!(status.success() && took < END, "{status} after {took:?}");
+    session.wait_for_log("shutting down");
+}
+
+#[test]
+fn an_immediate_end_of_input_is_no_error() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).silent();
+    session.close_input();
+    let (status, took) = session.wait();
+    assert!(status.success() && took < END, "{status} after {took:?}");
+}
+
+#[test]
+fn signals_end_the_server_in_time() {
+    for name in ["INT", "TERM"] {
+        let library = library(&SMALL);
+        let mut session = serve(library.path()).start();
+        let id = session.process_id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+        let (status, took) = session.wait();
+        assert!(status.success() && took < END, "SIG{name}: {status} after {took:?}");
+        session.wait_for_log("shutting down");
+    }
+}
+
+#[test]
+fn error_answers_are_not_logged_with_their_payload() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    session.call("get_skill", json!({"context": 5, "secret": "hunter2"}));
+    session.call("get_skill", json!({"hunter2": true}));
+    session.close_input();
+    session.wait();
+    assert!(!session.log().contains("hunter2"), "{}", session.log());
+}
+
+#[test]
+fn every_revision_of_the_handshake_is_spoken() {
+    let library = library(&SMALL);
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut session = serve(library.path()).silent();
+        let answer = session.initialize(version);
+        assert_eq!(answer["result"]["protocolVersion"], version);
+        assert_eq!(answer["result"]["serverInfo"]["name"], "skillcell");
+        let found = session.call("skills_list", json!({}));
+        let structured = found.get("structuredContent").is_some();
+        assert_eq!(structured, version >= "2025-06-18", "{version}: {found}");
+        still_answers(&mut session);
+    }
+}
+
+#[test]
+fn the_stateless_revision_needs_no_handshake() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).silent();
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"}});
+    let found = session.request("server/discover", json!({"_meta": meta}));
+    assert!(
+        found["result"]["supportedVersions"].as_array().is_some_and(|versions| versions.contains(&json!("2026-07-28"))),
+        "{found}"
+    );
+    session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));
+    let arguments = json!({"context": "form validation"});
+    let answer = session.request("tools/call", json!({"name": "get_skill", "arguments": arguments, "_meta": meta}));
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("Validate on submit."));
+}
+
+#[test]
+fn tools_are_listed_in_a_stable_order_with_all_annotations() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    let first = session.request("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(first, session.request("tools/list", json!({}))["result"]["tools"]);
+    let names: Vec<&str> = first.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["get_skill", "list_skills", "get_asset", "skills_list", "skills_search"]);
+    for tool in first.as_array().unwrap() {
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{hint} of {tool}");
+        }
+        assert!(tool["description"].as_str().unwrap().len() < 1024);
+    }
+}
+
+#[test]
+fn five_hundred_requests_in_flight_are_all_answered_correctly() {
+    let files: Vec<(String, String)> = (0..200)
+        .map(|number| {
+            (
+                format!("s{number}.md"),
+                format!("---\nkeywords: [topic{number}x]\ndescription: Topic {number}\n---\nbody {number}\n"),
+            )
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let library = library(&files);
+    let mut session = serve(library.path()).start();
+    let asked: Vec<(Value, usize)> = (0..500)
+        .map(|number| {
+            let context = format!("topic{}x", number % 200);
+            (session.post("tools/call", json!({"name": "get_skill", "arguments": {"context": context}})), number % 200)
+        })
+        .collect();
+    for (id, number) in asked {
+        let answer = session.answer(&id);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        assert!(text.contains(&format!("\"skill_path\":\"s{number}\"")), "{number}: {text}");
+    }
+}
+
+#[test]
+fn without_any_folder_the_server_says_what_to_set() {
+    let empty = tempfile::tempdir().unwrap();
+    let started = Instant::now();
+    let mut session = Launch::new(SKILLCELL).folder(empty.path()).silent();
+    let (status, _) = session.wait();
+    assert_eq!(status.code(), Some(2));
+    session.wait_for_log("SKILLS_DIR");
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn folders_come_from_flags_arguments_and_the_environment() {
+    let library = library(&SMALL);
+    let folder = library.path().to_str().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let plain = std::process::Command::new(SKILLCELL).arg("--help").output().unwrap();
+    assert!(plain.status.success());
+    for launch in [
+        Launch::new(SKILLCELL).arg("--root").arg(folder),
+        Launch::new(SKILLCELL).arg(format!("{},{folder}", elsewhere.path().display())),
+        Launch::new(SKILLCELL).env("SKILLS_DIR", folder),
+    ] {
+        let mut session = launch.folder(elsewhere.path()).start();
+        still_answers(&mut session);
+    }
+}

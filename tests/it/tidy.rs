@@ -1,0 +1,63 @@
+//! The promises of ARCHITECTURE.md that a look at the repository can keep.
+
+use skillcell_tests::repository;
+use std::path::{Path, PathBuf};
+
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut waiting = vec![repository().join(folder)];
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    assert!(!found.is_empty(), "{folder} has no sources");
+    found
+}
+
+fn files_with(folder: &str, needle: &str) -> Vec<String> {
+    let named = |path: &Path| path.strip_prefix(repository()).unwrap().display().to_string();
+    let mut files: Vec<String> =
+        sources(folder).iter().filter(|(_, text)| text.contains(needle)).map(|(path, _)| named(path)).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn all_generated_code_of_the_host_comes_from_one_file() {
+    assert_eq!(files_with("host/src", "bindgen!("), ["host/src/bindings.rs"]);
+}
+
+#[test]
+fn only_mcp_knows_the_protocol() {
+    let knows = files_with("host/src", "use rmcp");
+    let outside: Vec<&String> =
+        knows.iter().filter(|file| !file.starts_with("host/src/mcp") && *file != "host/src/cli/serve.rs").collect();
+    assert_eq!(outside, Vec::<&String>::new());
+}
+
+#[test]
+fn the_host_does_not_link_the_engine() {
+    let manifest = std::fs::read_to_string(repository().join("host/Cargo.toml")).unwrap();
+    assert!(!manifest.contains("skillcell-engine"));
+}
+
+#[test]
+fn the_server_starts_no_process() {
+    assert_eq!(files_with("host/src", "Command::new("), ["host/src/cli/demo/client.rs"]);
+}
+
+#[test]
+fn every_guest_of_the_tests_is_used() {
+    let components = repository().join("tests/components");
+    for entry in std::fs::read_dir(components).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!files_with("tests/it", &format!("\"{name}\"")).is_empty(), "no test uses {name}");
+    }
+}

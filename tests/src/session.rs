@@ -1,0 +1,213 @@
+//! A server process, and a conversation with it.
+
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// Longer than anything a test waits for, on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a server is started.
+pub struct Launch {
+    command: Command,
+}
+
+impl Launch {
+    /// A server of this binary that knows nothing of the machine it runs on.
+    pub fn new(binary: impl AsRef<Path>) -> Self {
+        let mut command = Command::new(binary.as_ref());
+        for name in ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB"] {
+            command.env_remove(name);
+        }
+        command.arg("serve");
+        Self { command }
+    }
+
+    pub fn arg(mut self, argument: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn folder(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Runs as the user `nobody` where the test runs as root, whom no permission stops.
+    pub fn unprivileged(mut self) -> Self {
+        const NOBODY: u32 = 65_534;
+        let output = Command::new("id").arg("-u").output().expect("every Unix has `id`");
+        if output.stdout.starts_with(b"0") {
+            self.command.uid(NOBODY).gid(NOBODY);
+        }
+        self
+    }
+
+    /// Starts the server and says nothing to it yet.
+    pub fn silent(mut self) -> Session {
+        let piped = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().expect("the server starts");
+        let (sender, messages) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().expect("piped"));
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                // Anything on standard output that is no message is a mistake that tests must see.
+                let message = serde_json::from_str(&line).unwrap_or_else(|_| json!({"not a message": line}));
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let log = Arc::new((Mutex::new(String::new()), Condvar::new()));
+        let theirs = Arc::clone(&log);
+        let mut stderr = child.stderr.take().expect("piped");
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(length @ 1..) = stderr.read(&mut buffer) {
+                theirs.0.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
+                theirs.1.notify_all();
+            }
+        });
+        let stdin = child.stdin.take();
+        Session { child, stdin, messages, early: HashMap::new(), next_id: 1, log }
+    }
+
+    /// Starts the server and shakes hands.
+    pub fn start(self) -> Session {
+        let mut session = self.silent();
+        session.initialize("2025-11-25");
+        session
+    }
+}
+
+/// A running server. Ends with the value.
+pub struct Session {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    messages: Receiver<Value>,
+    /// Answers that came before they were waited for.
+    early: HashMap<String, Value>,
+    next_id: u64,
+    log: Arc<(Mutex<String>, Condvar)>,
+}
+
+impl Session {
+    pub fn initialize(&mut self, version: &str) -> Value {
+        let client = json!({"name": "tests", "version": "1"});
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
+        let answer = self.request("initialize", params);
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        answer
+    }
+
+    /// Sends a request and waits for its whole answer.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.post(method, params);
+        self.answer(&id)
+    }
+
+    /// Sends a request without waiting; returns its id.
+    pub fn post(&mut self, method: &str, params: Value) -> Value {
+        let id = json!(self.next_id);
+        self.next_id += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Calls a tool and returns the answer's `result`, or the whole message if it is an error.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        answer.get("result").cloned().unwrap_or(answer)
+    }
+
+    /// Calls a tool whose last text is JSON.
+    pub fn call_json(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments);
+        let blocks = result["content"].as_array().unwrap_or_else(|| panic!("no content: {result}"));
+        let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+        let json = texts.filter_map(|text| serde_json::from_str(text).ok()).last();
+        json.unwrap_or_else(|| panic!("no JSON: {result}"))
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        self.send_line(message.to_string().as_bytes());
+    }
+
+    pub fn send_line(&mut self, line: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("input is open");
+        stdin
+            .write_all(line)
+            .and_then(|()| stdin.write_all(b"\n"))
+            .and_then(|()| stdin.flush())
+            .expect("the server reads");
+    }
+
+    /// Waits for the answer to a request.
+    pub fn answer(&mut self, id: &Value) -> Value {
+        if let Some(answer) = self.early.remove(&id.to_string()) {
+            return answer;
+        }
+        loop {
+            let message = self.next_message();
+            if message["id"] == *id {
+                return message;
+            }
+            self.early.insert(message["id"].to_string(), message);
+        }
+    }
+
+    /// The next message of the server, whatever it is.
+    pub fn next_message(&mut self) -> Value {
+        match self.messages.recv_timeout(PATIENCE) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => panic!("no message in {PATIENCE:?}; log:\n{}", self.log()),
+            Err(RecvTimeoutError::Disconnected) => panic!("the server ended; log:\n{}", self.log()),
+        }
+    }
+
+    pub fn log(&self) -> String {
+        self.log.0.lock().unwrap().clone()
+    }
+
+    /// Waits until the log contains a text.
+    pub fn wait_for_log(&self, text: &str) {
+        let (log, changed) = &*self.log;
+        let (log, timeout) =
+            changed.wait_timeout_while(log.lock().unwrap(), PATIENCE, |log| !log.contains(text)).unwrap();
+        assert!(!timeout.timed_out(), "`{text}` was never logged:\n{log}");
+    }
+
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the input, as a client does that goes away.
+    pub fn close_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for the server to end by itself.
+    pub fn wait(&mut self) -> (ExitStatus, Duration) {
+        let started = Instant::now();
+        let status = self.child.wait().expect("a child");
+        (status, started.elapsed())
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
