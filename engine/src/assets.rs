@@ -39,6 +39,8 @@ fn extension(file: &str) -> Option<String> {
 /// Something that a skill declares and another may inherit.
 trait Declared: Sized {
     fn file(&self) -> &str;
+    /// Address of the skill it is inherited from.
+    fn owner(&self) -> Option<&str>;
     /// What one skill declares. Without a resource folder there is nothing to declare.
     fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self>;
 }
@@ -47,6 +49,9 @@ impl Declared for Asset {
     fn file(&self) -> &str {
         &self.file
     }
+    fn owner(&self) -> Option<&str> {
+        self.inherited_from.as_deref()
+    }
     fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
         let Some(resources) = shelf.resources(number) else { return Vec::new() };
         let skill = shelf.skill(number);
@@ -54,7 +59,7 @@ impl Declared for Asset {
             file: declared.file.clone(),
             description: declared.description.clone(),
             kind: declared.kind.clone(),
-            location: Location { root: skill.root, path: paths::join(resources, &declared.file) },
+            folder: Location { root: skill.root, path: resources.to_owned() },
             binary: is_binary(&declared.file),
             inherited_from: inherited_from.map(str::to_owned),
         };
@@ -66,6 +71,9 @@ impl Declared for Script {
     fn file(&self) -> &str {
         &self.file
     }
+    fn owner(&self) -> Option<&str> {
+        self.inherited_from.as_deref()
+    }
     fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
         let Some(resources) = shelf.resources(number) else { return Vec::new() };
         let skill = shelf.skill(number);
@@ -74,7 +82,7 @@ impl Declared for Script {
             description: declared.description.clone(),
             execution: declared.execution,
             arguments: declared.arguments.clone(),
-            location: Location { root: skill.root, path: paths::join(resources, &declared.file) },
+            folder: Location { root: skill.root, path: resources.to_owned() },
             inherited_from: inherited_from.map(str::to_owned),
         };
         skill.scripts.iter().map(script).collect()
@@ -103,7 +111,9 @@ fn inherited<T: Declared>(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize,
     let mut found: Vec<T> = Vec::new();
     for ancestor in shelf.chain(number).into_iter().skip(1).rev() {
         for entry in T::declared_by(shelf, ancestor, Some(&shelf.address(ancestor))) {
-            match found.iter_mut().find(|other| same_name(other.file(), entry.file())) {
+            let replaced =
+                found.iter_mut().find(|other| other.owner() != entry.owner() && same_name(other.file(), entry.file()));
+            match replaced {
                 Some(other) => *other = entry,
                 None => found.push(entry),
             }
@@ -120,17 +130,20 @@ fn same_name(left: &str, right: &str) -> bool {
     paths::last_segment(left) == paths::last_segment(right)
 }
 
-/// A file in the folder of a folder skill, declared or not.
+/// The folder of a folder skill, if a file is in it, declared or not.
 fn own_file(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, file: &str) -> Option<Location> {
     let skill = shelf.skill(number);
     let resources = shelf.resources(number).filter(|_| skill.model == SkillModel::Folder)?;
-    let path = paths::join(resources, file);
-    roots[skill.root as usize].has_file(&path).then_some(Location { root: skill.root, path })
+    let there = roots[skill.root as usize].has_file(&paths::join(resources, file));
+    there.then(|| Location { root: skill.root, path: resources.to_owned() })
 }
 
 /// Finds a file: among what the skill declares, in its folder if it is a folder skill, among what it inherits.
 pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundAsset, AssetError> {
     let number = shelf.names.find(shelf, name).map_err(AssetError::NoSkill)?;
+    if matches!(file, "" | ".") {
+        return Err(AssetError::NoFile(offered(shelf, roots, number)));
+    }
     let file = paths::clean(file).ok_or(AssetError::UnsafePath)?;
     let address = shelf.address(number);
     let file_of = |number: usize| Location { root: shelf.skill(number).root, path: shelf.skill(number).file.clone() };
@@ -149,13 +162,13 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
             return Ok(found(asset, true, holder));
         }
         let undeclared = own_file(shelf, roots, number, &file).filter(|_| distance == 0 && !paths::is_hidden(&file));
-        if let Some(location) = undeclared {
+        if let Some(folder) = undeclared {
             let asset = Asset {
                 binary: is_binary(&file),
                 file,
                 description: String::new(),
                 kind: "other".to_owned(),
-                location,
+                folder,
                 inherited_from: None,
             };
             return Ok(found(asset, false, holder));
@@ -170,7 +183,7 @@ fn as_asset(script: Script) -> Asset {
         file: script.file,
         description: script.description,
         kind: "script".to_owned(),
-        location: script.location,
+        folder: script.folder,
         inherited_from: script.inherited_from,
     }
 }

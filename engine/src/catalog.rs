@@ -146,11 +146,11 @@ impl Catalog {
         let mut found: Vec<usize> =
             self.shelf.skills().filter(|(_, skill)| is_match(skill)).map(|(number, _)| number).collect();
         let total = count(found.len());
-        let mut relevance = vec![0.0; self.shelf.len()];
-        for fit in self.shelf.keywords.rank(&tokenize(query)) {
-            relevance[fit.skill] = fit.score;
+        let mut place = vec![usize::MAX; self.shelf.len()];
+        for (rank, fit) in self.shelf.keywords.rank(&tokenize(query)).iter().enumerate() {
+            place[fit.skill] = rank;
         }
-        found.sort_by(|left, right| relevance[*right].total_cmp(&relevance[*left]).then(left.cmp(right)));
+        found.sort_by_key(|number| (place[*number], *number));
         found.truncate(limit as usize);
         let hit = |number: usize| {
             let skill = self.shelf.skill(number);
@@ -174,7 +174,7 @@ impl Catalog {
         fits.retain(|fit| fit.base >= request.min_score - TOLERANCE);
         Ok(match &fits[..] {
             [] => Answer::NoMatch,
-            [best, second, ..] if best.score - second.score < request.ambiguity_threshold - TOLERANCE => {
+            [best, second, ..] if score::is_ambiguous(best, second, request.ambiguity_threshold) => {
                 // Two answers are the least that make a question ambiguous.
                 fits.truncate((request.max_results as usize).max(2));
                 Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect())

@@ -60,10 +60,19 @@ impl Fields {
     }
 }
 
+/// What a front matter says.
+pub struct Parsed {
+    pub fields: Fields,
+    pub findings: Vec<Finding>,
+    /// Whether all of it was understood. If not, a finding `bad-yaml` says why.
+    pub complete: bool,
+}
+
 /// Reads the fields. YAML that is slightly wrong is understood as far as it goes, with a finding.
-pub fn parse(text: &str) -> (Fields, Vec<Finding>) {
+pub fn parse(text: &str) -> Parsed {
+    let complete = |(fields, findings)| Parsed { fields, findings, complete: true };
     let fault = match yaml::parse(text) {
-        Ok(node) => return as_fields(node),
+        Ok(node) => return complete(as_fields(node)),
         Err(fault) => fault,
     };
     let finding = |advice: &str| {
@@ -72,10 +81,10 @@ pub fn parse(text: &str) -> (Fields, Vec<Finding>) {
     if let Ok(node) = yaml::parse(&with_quoted_values(text)) {
         let (fields, mut findings) = as_fields(node);
         findings.push(finding("put quotes around a value that contains `: `"));
-        return (fields, findings);
+        return complete((fields, findings));
     }
-    let fields = Fields { entries: plain_lines(text) };
-    (fields, vec![finding("only its plain `key: value` lines are understood; check it with a YAML checker")])
+    let finding = finding("only its plain `key: value` lines are understood; check it with a YAML checker");
+    Parsed { fields: Fields { entries: plain_lines(text) }, findings: vec![finding], complete: false }
 }
 
 fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
@@ -204,14 +213,14 @@ mod tests {
 
     #[test]
     fn an_unquoted_colon_is_understood() {
-        let (fields, findings) = parse("name: x\ndescription: Use it: always, it's good\n");
+        let Parsed { fields, findings, .. } = parse("name: x\ndescription: Use it: always, it's good\n");
         assert_eq!(text_of(&fields, "description").unwrap(), "Use it: always, it's good");
         assert_eq!(findings[0].line, Some(3));
     }
 
     #[test]
     fn plain_lines_are_understood_when_nothing_else_helps() {
-        let (fields, findings) = parse("name: x\ndescription: \"fine\"\nlist: [a, b\n");
+        let Parsed { fields, findings, .. } = parse("name: x\ndescription: \"fine\"\nlist: [a, b\n");
         assert_eq!(text_of(&fields, "name").unwrap(), "x");
         assert_eq!(text_of(&fields, "description").unwrap(), "fine");
         assert_eq!(findings.len(), 1);
@@ -219,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_key_that_stands_twice_is_told() {
-        let (fields, findings) = parse("name: x\nname: y\n");
+        let Parsed { fields, findings, .. } = parse("name: x\nname: y\n");
         assert_eq!(text_of(&fields, "name").unwrap(), "x");
         assert_eq!((findings[0].code, findings[0].line), ("duplicate-key", Some(3)));
     }

@@ -39,16 +39,10 @@ impl Names {
     /// The skill that a name means: a path or a qualified name in the first root that has it, then a short name.
     pub fn find(&self, shelf: &Shelf, name: &str) -> Result<usize, LookupError> {
         let name = name.trim();
-        if let Some(number) = self.by_path(shelf, name, |_| true) {
-            return Ok(number);
-        }
-        if let Some((number, _)) = shelf.skills().find(|(_, skill)| skill.file == name) {
+        if let Some(number) = self.by_address(shelf, name) {
             return Ok(number);
         }
         for (root, short) in self.roots_named(name) {
-            if let Some(number) = self.by_path(shelf, short, |skill| skill.root == root) {
-                return Ok(number);
-            }
             let holders = self.by_short_name(short).filter(|number| {
                 let skill = shelf.skill(*number);
                 skill.root == root && skill.model == SkillModel::Folder
@@ -64,6 +58,14 @@ impl Names {
             [only] => Ok(only),
             ref several => Err(self.several(shelf, several)),
         }
+    }
+
+    /// The skill with this path, alone or behind a root's label, or with this file.
+    pub fn by_address(&self, shelf: &Shelf, address: &str) -> Option<usize> {
+        let in_root = |(root, path)| self.by_path(shelf, path, |skill| skill.root == root);
+        self.by_path(shelf, address, |_| true)
+            .or_else(|| self.roots_named(address).find_map(in_root))
+            .or_else(|| shelf.skills().find(|(_, skill)| skill.file == address).map(|(number, _)| number))
     }
 
     /// The name that finds exactly this skill.
@@ -116,7 +118,7 @@ impl Names {
     }
 
     /// Roots whose label and a colon begin the name, with the rest of it.
-    fn roots_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (u32, &'a str)> + 'a {
+    pub fn roots_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (u32, &'a str)> + 'a {
         (0..).zip(&self.labels).filter_map(move |(root, label)| {
             let (before, rest) = name.split_at_checked(label.len())?;
             let rest = rest.strip_prefix(':')?;

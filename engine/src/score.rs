@@ -3,7 +3,7 @@
 use crate::skill::Skill;
 use crate::text::fold;
 use crate::tokens;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Shorter words match only themselves: `go` is not `golang`.
 const SHORTEST_PART: usize = 3;
@@ -57,11 +57,7 @@ impl Keywords {
         let mut position: BTreeMap<String, u32> = BTreeMap::new();
         for (at, skill) in skills.enumerate() {
             if skill.keywords.is_empty() {
-                let mut words: Vec<String> =
-                    tokens::words(&skill.name).chain(tokens::words(&skill.description)).collect();
-                words.sort_unstable();
-                words.dedup();
-                for word in words {
+                for word in words_of(skill) {
                     table.words.entry(word).or_default().push(at);
                 }
             }
@@ -123,11 +119,24 @@ impl Keywords {
     }
 }
 
+/// Whether the best two of a ranking are too close to tell which is meant. Priority only breaks ties.
+pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64) -> bool {
+    let tie = best.base - second.base <= TOLERANCE;
+    let distance = if tie { best.score - second.score } else { best.base - second.base };
+    distance < threshold - TOLERANCE
+}
+
+/// The words by which a skill without keywords is found: those of its name, also apart, and of its description.
+fn words_of(skill: &Skill) -> BTreeSet<String> {
+    let apart = skill.name.replace('-', " ");
+    tokens::words(&skill.name).chain(tokens::words(&apart)).chain(tokens::words(&skill.description)).collect()
+}
+
 /// The keywords of a skill that match, as its author wrote them; without keywords, the words of the task that do.
 pub fn matched_keywords(skill: &Skill, tokens: &[String]) -> Vec<String> {
     if skill.keywords.is_empty() {
-        let words: Vec<String> = tokens::words(&skill.name).chain(tokens::words(&skill.description)).collect();
-        return tokens.iter().filter(|token| words.contains(token)).cloned().collect();
+        let words = words_of(skill);
+        return tokens.iter().filter(|token| words.contains(*token)).cloned().collect();
     }
     let matches_any = |keyword: &&String| {
         let keyword = fold(keyword);

@@ -1,8 +1,8 @@
 //! One skill, as its file says.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution};
-use crate::bindings::skillcell::plugin::types::SkillModel;
-use crate::frontmatter::{self, Fields, Split};
+use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
+use crate::frontmatter::{self, Fields, Parsed, Split};
 use crate::paths;
 use crate::problem::Finding;
 use crate::text::fold;
@@ -14,6 +14,9 @@ pub const SKILL_FILE: &str = "SKILL.md";
 /// Longest name and description of the Agent Skills format, in characters.
 const LONGEST_NAME: usize = 64;
 const LONGEST_DESCRIPTION: usize = 1024;
+
+/// A thousand points of priority are worth as much as a perfect match; nobody needs more than a few.
+const HIGHEST_PRIORITY: f64 = 1_000_000.0;
 
 /// Everything known from the file alone.
 #[derive(Debug)]
@@ -91,8 +94,8 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
             return (None, vec![finding.at(1)]);
         }
     };
-    let (fields, findings) = frontmatter::parse(yaml);
-    let mut reader = Reader { metadata: fields.below("metadata"), fields, model, findings };
+    let Parsed { fields, findings, complete } = frontmatter::parse(yaml);
+    let mut reader = Reader { metadata: fields.below("metadata"), fields, complete, model, findings };
     let skill = reader.skill(root, root_folder, file, body);
     (skill, reader.findings)
 }
@@ -100,6 +103,8 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
 struct Reader {
     fields: Fields,
     metadata: Fields,
+    /// Whether the front matter was understood in full.
+    complete: bool,
     model: SkillModel,
     findings: Vec<Finding>,
 }
@@ -111,8 +116,7 @@ impl Reader {
         if self.model == SkillModel::Tree && keywords.is_empty() {
             let line = self.fields.get("keywords").map_or(1, |entry| entry.line);
             let advice = "add `keywords: [word, word]`, or remove the front matter if this is no skill";
-            self.findings
-                .push(Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(line));
+            self.missing(Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(line));
             return None;
         }
         let description = description?;
@@ -148,8 +152,7 @@ impl Reader {
         let text = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|text| !text.is_empty());
         let Some(text) = text.map(str::to_owned) else {
             let advice = "add `description:` with one or two sentences: what it does and when to use it";
-            self.findings
-                .push(Finding::error("missing-description", "`description` is missing or no text", advice).at(line));
+            self.missing(Finding::error("missing-description", "`description` is missing or no text", advice).at(line));
             return None;
         };
         if self.model == SkillModel::Folder && text.chars().count() > LONGEST_DESCRIPTION {
@@ -224,8 +227,10 @@ impl Reader {
 
     fn priority(&mut self) -> f64 {
         let Some(entry) = self.tree_field("priority") else { return 0.0 };
-        entry.node.as_number().unwrap_or_else(|| {
-            self.wrong_type(&entry, "a number");
+        // Below `metadata` a careful author writes the number as a string.
+        let said = entry.node.as_number().or_else(|| entry.node.as_text().and_then(|text| text.parse().ok()));
+        said.filter(|priority: &f64| priority.abs() <= HIGHEST_PRIORITY).unwrap_or_else(|| {
+            self.wrong_type(&entry, &format!("a number from -{HIGHEST_PRIORITY} to {HIGHEST_PRIORITY}"));
             0.0
         })
     }
@@ -317,6 +322,14 @@ impl Reader {
             }
         }
         arguments
+    }
+
+    /// A skill cannot do without this field. In a front matter that was not understood, that is the reason to tell.
+    fn missing(&mut self, finding: Finding) {
+        match self.findings.iter_mut().find(|finding| !self.complete && finding.code == "bad-yaml") {
+            Some(reason) => reason.severity = Severity::Error,
+            None => self.findings.push(finding),
+        }
     }
 
     fn wrong_type(&mut self, entry: &Entry, wanted: &str) {

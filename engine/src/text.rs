@@ -1,10 +1,19 @@
 //! Comparing text without regard to case, the same way everywhere.
 
 /// Lower-cases letter by letter, so that a part of a text folds to the same part of the folded text.
-///
-/// `str::to_lowercase` looks at the neighbours of a final sigma and would break that.
 pub fn fold(text: &str) -> String {
-    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().flat_map(char::to_lowercase).collect() }
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(fold_letter).collect() }
+}
+
+/// One letter for one letter.
+///
+/// The two exceptions are letters that Unicode lower-cases to two, or by looking at their neighbours.
+pub fn fold_letter(letter: char) -> char {
+    match letter {
+        '\u{130}' => 'i',
+        'ς' => 'σ',
+        _ => letter.to_lowercase().next().unwrap_or(letter),
+    }
 }
 
 /// Number of single-letter changes between two words.
@@ -33,6 +42,16 @@ mod tests {
         assert_eq!(edit_distance("kitten", "sitting"), 3);
         assert_eq!(edit_distance("", "abc"), 3);
         assert_eq!(edit_distance("été", "ete"), 2);
+    }
+
+    #[test]
+    fn only_one_letter_folds_to_two_in_unicode() {
+        let growing: Vec<char> = (0..=u32::from(char::MAX))
+            .filter_map(char::from_u32)
+            .filter(|letter| letter.to_lowercase().count() > 1)
+            .collect();
+        assert_eq!(growing, ['\u{130}']);
+        assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
     }
 
     proptest! {

@@ -13,18 +13,9 @@ pub fn tokenize(context: &str) -> Vec<String> {
 
 /// All words in folded form, stop words and repetitions included.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|letter| !is_part_of_word(letter))
-        .map(|word| {
-            // Folding can bring forth a combining mark (`İ`), which is no letter and would split the word.
-            let mut folded = fold(word);
-            folded.retain(is_part_of_word);
-            folded
-        })
-        .filter(|word| word.contains(|letter: char| letter != '-'))
-}
-
-fn is_part_of_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '-'
+    let is_part_of_word = |letter: char| letter.is_alphanumeric() || letter == '-';
+    let words = text.split(move |letter| !is_part_of_word(letter));
+    words.filter(|word| word.contains(|letter: char| letter != '-')).map(fold)
 }
 
 pub fn is_stop_word(word: &str) -> bool {
@@ -43,13 +34,14 @@ const ENGLISH: &[&str] = &[
     "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The same for French. `d`, `j`, `l`, `m`, `n`, `qu` and `s` are elisions; `c` is left out because it is a language.
+/// The same for French. `d`, `j`, `l`, `m`, `n`, `qu` and `s` are elisions; `c` and `ai` are left out: they
+/// are also a language and a subject.
 const FRENCH: &[&str] = &[
-    "ai", "au", "aux", "avec", "ce", "ces", "cet", "cette", "comme", "d", "dans", "de", "des", "du", "elle", "elles",
-    "en", "est", "et", "eux", "il", "ils", "j", "je", "l", "la", "le", "les", "leur", "leurs", "lui", "m", "ma",
-    "mais", "me", "mes", "moi", "mon", "même", "n", "ne", "nos", "notre", "nous", "on", "ont", "ou", "où", "par",
-    "pas", "pour", "qu", "que", "qui", "s", "sa", "sans", "se", "ses", "son", "sont", "suis", "sur", "ta", "te", "tes",
-    "toi", "ton", "tu", "un", "une", "vos", "votre", "vous", "y", "à", "été", "être",
+    "au", "aux", "avec", "ce", "ces", "cet", "cette", "comme", "d", "dans", "de", "des", "du", "elle", "elles", "en",
+    "est", "et", "eux", "il", "ils", "j", "je", "l", "la", "le", "les", "leur", "leurs", "lui", "m", "ma", "mais",
+    "me", "mes", "moi", "mon", "même", "n", "ne", "nos", "notre", "nous", "on", "ont", "ou", "où", "par", "pas",
+    "pour", "qu", "que", "qui", "s", "sa", "sans", "se", "ses", "son", "sont", "suis", "sur", "ta", "te", "tes", "toi",
+    "ton", "tu", "un", "une", "vos", "votre", "vous", "y", "à", "été", "être",
 ];
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{LookupError, Node};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::paths;
 use crate::shelf::Shelf;
+use crate::text::fold;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The whole tree, or the part below a skill, a folder or a root. When several roots have skills, each is a node of its own.
@@ -64,21 +65,30 @@ impl<'shelf> Branches<'shelf> {
 
     /// The skill of that name, or the topmost skills in the folder of that path.
     fn below(&self, path: &str) -> Result<Vec<usize>, LookupError> {
-        let index = paths::join(path, "_index");
-        if let Ok(number) = self.shelf.names.find(self.shelf, &index) {
+        let names = &self.shelf.names;
+        let category = paths::join(path, "_index");
+        if let Some(number) = names.by_address(self.shelf, &category).or_else(|| names.by_address(self.shelf, path)) {
             return Ok(vec![number]);
         }
-        let unknown = match self.shelf.names.find(self.shelf, path) {
-            Ok(number) => return Ok(vec![number]),
-            Err(error) => error,
-        };
+        let roots = names.roots_named(path).map(|(root, rest)| (Some(root), rest)).chain([(None, path)]);
+        for (root, folder) in roots {
+            let found = self.topmost_in(root, &fold(folder));
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        names.find(self.shelf, path).map(|number| vec![number])
+    }
+
+    /// The skills of a folder that hang below none of its others. Case does not matter.
+    fn topmost_in(&self, root: Option<u32>, folder: &str) -> Vec<usize> {
         let inside = |number: usize| {
-            let rest = self.shelf.skill(number).skill_path.strip_prefix(path);
-            rest.is_some_and(|rest| rest.starts_with('/'))
+            let skill = self.shelf.skill(number);
+            let path = fold(&skill.skill_path);
+            let below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+            below && root.is_none_or(|root| skill.root == root)
         };
-        let topmost = |number: &usize| inside(*number) && !self.above[*number].is_some_and(inside);
-        let found: Vec<usize> = (0..self.shelf.len()).filter(topmost).collect();
-        if found.is_empty() { Err(unknown) } else { Ok(found) }
+        (0..self.shelf.len()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
     }
 
     fn add_root(&self, nodes: &mut Vec<Node>, labels: &[String], root: u32) {

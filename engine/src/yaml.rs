@@ -11,6 +11,8 @@ const MOST_NODES: usize = 10_000;
 /// Deepest nesting of one document. Front matter needs five.
 const DEEPEST: usize = 32;
 
+const TOO_DEEP: &str = "nested too deeply";
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Line in the YAML text, counted from 1.
@@ -80,8 +82,13 @@ impl Node {
 pub fn parse(text: &str) -> Result<Node, Fault> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
-        let (event, span) = event
-            .map_err(|error| Fault { line: line_number(error.marker().line()), message: error.info().to_owned() })?;
+        let (event, span) = event.map_err(|error| Fault {
+            line: line_number(error.marker().line()),
+            message: match error.info() {
+                "recursion limit exceeded" => TOO_DEEP.to_owned(),
+                message => message.to_owned(),
+            },
+        })?;
         let line = line_number(span.start.line());
         if matches!(event, Event::DocumentEnd) {
             break;
@@ -139,7 +146,7 @@ impl Builder {
     fn start(&mut self, node: Node, anchor: usize) -> Result<(), &'static str> {
         self.count(1)?;
         if self.open.len() >= DEEPEST {
-            return Err("nested too deeply");
+            return Err(TOO_DEEP);
         }
         self.open.push(Open { node, anchor, key: None });
         Ok(())

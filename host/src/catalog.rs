@@ -28,8 +28,10 @@ struct Shared {
     builder: Builder,
     seats: [Seat; 2],
     published: RwLock<Published>,
-    /// Held by whoever brings changes in.
+    /// Held by whoever brings changes in, until both engines have them.
     updating: Arc<Mutex<()>>,
+    /// Whether a new generation is on its way that no engine serves yet.
+    building: AtomicBool,
     /// Counts every change of who serves, so that a request can wait for one.
     turns: watch::Sender<u64>,
 }
@@ -80,6 +82,7 @@ impl Catalog {
             seats: [seat(), seat()],
             published,
             updating: Arc::default(),
+            building: AtomicBool::new(true),
             turns: watch::Sender::new(0),
         };
         Self { shared: Arc::new(shared) }
@@ -135,9 +138,22 @@ impl Catalog {
         Ok(answered)
     }
 
-    /// Brings in what changed on disk. Does nothing while somebody else is at it: a request does not wait for them.
+    /// Builds the first generation. Requests wait for it, and for no other.
+    pub async fn open(&self) {
+        let updating = Arc::clone(&self.shared.updating).lock_owned().await;
+        self.bring_in(updating).await;
+    }
+
+    /// Brings in what changed on disk. A request does not wait for a generation that somebody else is building.
     pub async fn refresh(&self) {
-        if let Ok(updating) = Arc::clone(&self.shared.updating).try_lock_owned() {
+        let shared = Arc::clone(&self.shared);
+        let building = || self.shared.building.load(Ordering::Acquire);
+        if building() {
+            return;
+        }
+        let changed = tokio::task::spawn_blocking(move || shared.look().is_some()).await.unwrap_or(true);
+        if changed && !building() {
+            let updating = Arc::clone(&self.shared.updating).lock_owned().await;
             self.bring_in(updating).await;
         }
     }
@@ -210,21 +226,28 @@ impl Shared {
         self.serve(number, true);
     }
 
-    /// Scans, and if anything changed makes it a new generation: first on one engine, then on the other.
-    fn bring_in(&self, done: oneshot::Sender<()>) {
+    /// What changed on disk since the published generation. The same bytes with other times are no change.
+    fn look(&self) -> Option<(Published, Scan)> {
         let before = self.published();
-        let terms = &self.builder.terms;
         let started = Instant::now();
-        let Some(Scan { snapshot, changes }) = scan::scan(&terms.roots, &before.snapshot, terms.file_limit) else {
-            return self.fill_empty_seats();
-        };
-        tracing::debug!("looked at the disk in {:?}: {} changes", started.elapsed(), changes.len());
-        let snapshot = Arc::new(snapshot);
-        if changes.is_empty() && before.generation > 0 {
-            // The same bytes, perhaps with other times.
-            self.publish(Published { snapshot, ..before });
-            return self.fill_empty_seats();
+        let terms = &self.builder.terms;
+        let scan = scan::scan(&terms.roots, &before.snapshot, terms.file_limit)?;
+        tracing::debug!("looked at the disk in {:?}: {} changes", started.elapsed(), scan.changes.len());
+        if !scan.changes.is_empty() || before.generation == 0 {
+            return Some((before, scan));
         }
+        let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&published.snapshot, &before.snapshot) {
+            published.snapshot = Arc::new(scan.snapshot);
+        }
+        None
+    }
+
+    /// Makes what changed a new generation: first on one engine, then on the other.
+    fn bring_in(&self, done: oneshot::Sender<()>) {
+        let Some((before, Scan { snapshot, changes })) = self.look() else { return self.fill_empty_seats() };
+        let snapshot = Arc::new(snapshot);
+        self.building.store(true, Ordering::Release);
         let generation = before.generation + 1;
         let first = usize::from(self.seats[0].engine.try_lock().is_err());
         let mut done = Some(done);
@@ -243,6 +266,7 @@ impl Shared {
                     if done.is_some() {
                         self.builder.report(&mut engine, generation);
                         self.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
+                        self.building.store(false, Ordering::Release);
                     }
                     self.seat(number, engine, generation);
                     drop(done.take());
@@ -268,6 +292,7 @@ impl Shared {
     /// Nothing new can be served. Requests are answered by the engine that is left, or told why there is none.
     fn fail(&self, broken: &Broken) {
         tracing::error!("{broken}; the catalog stays as it was");
+        self.building.store(false, Ordering::Release);
         self.publish(Published { failure: Some(broken.to_string().into()), ..self.published() });
         for (number, seat) in self.seats.iter().enumerate() {
             let usable = seat.engine.blocking_lock().is_some();

@@ -71,13 +71,9 @@ fn links_that_leave_the_root_are_not_followed() {
     assert_eq!(outside_root, ["dangling", "etc", "linked", "loop-a", "loop-b", "pdf/stolen.txt", "stolen.md"]);
     let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "stolen.txt"}));
     assert!(!refusal(&asset).contains("hunter2"));
-    // A link to another place of the same root is as good as a copy.
-    assert!(
-        session.call_json("get_asset", json!({"skill_path": "pdf", "file": "inside.txt"}))["content"]
-            .as_str()
-            .unwrap()
-            .contains("Validate")
-    );
+    // Inside the root, but outside the skill.
+    let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "inside.txt"}));
+    assert!(refusal(&asset).contains("leaves the skill"), "{asset}");
     still_answers(&mut session);
 }
 

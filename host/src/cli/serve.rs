@@ -78,6 +78,7 @@ fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
 /// Brings in what changed on disk: now, and then from time to time.
 fn keep_looking(catalog: Catalog) {
     tokio::spawn(async move {
+        catalog.open().await;
         let mut clock = tokio::time::interval(LOOK_EVERY);
         loop {
             clock.tick().await;

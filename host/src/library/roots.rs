@@ -75,17 +75,22 @@ fn with_inner_roots(folder: &Path) -> [PathBuf; 3] {
 /// Each real folder once, each with a label of its own.
 fn distinct(labelled: Vec<(PathBuf, String)>) -> Vec<SkillRoot> {
     let mut seen = BTreeSet::new();
-    let mut labels = BTreeSet::new();
     let mut roots: Vec<SkillRoot> = Vec::new();
-    for (path, wanted) in labelled {
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        if !seen.insert(real.clone()) {
-            continue;
+    for (path, label) in labelled {
+        let path = path.canonicalize().unwrap_or(path);
+        if seen.insert(path.clone()) {
+            roots.push(SkillRoot { label, path, skip: BTreeSet::new() });
         }
-        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
-        let mut choices = std::iter::once(wanted.clone()).chain(numbered);
-        let label = choices.find(|label| labels.insert(label.to_lowercase())).unwrap_or(wanted);
-        roots.push(SkillRoot { label, path: real, skip: BTreeSet::new() });
+    }
+    // Folders that exist choose first, so that the usual single one keeps its plain name.
+    let mut labels = BTreeSet::new();
+    for exists in [true, false] {
+        for root in roots.iter_mut().filter(|root| root.path.exists() == exists) {
+            let numbered = (2..).map(|number| format!("{}-{number}", root.label));
+            let mut choices = std::iter::once(root.label.clone()).chain(numbered);
+            let label = choices.find(|label| labels.insert(label.to_lowercase()));
+            root.label = label.expect("there are more numbers than roots");
+        }
     }
     let paths: Vec<PathBuf> = roots.iter().map(|root| root.path.clone()).collect();
     for root in &mut roots {

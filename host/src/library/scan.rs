@@ -129,6 +129,7 @@ impl RootScan<'_> {
                 stamp,
                 files: Vec::new(),
                 folders: Vec::new(),
+                links: Vec::new(),
                 troubles: vec![(String::new(), TroubleReason::NoPermission)],
             })
         };
@@ -139,12 +140,14 @@ impl RootScan<'_> {
         };
         let stamp = Stamp::of(&rustix::fs::fstat(&opened).ok()?);
         let Ok(entries) = opened.entries() else { return unreadable() };
-        let mut folder = Folder { stamp, files: Vec::new(), folders: Vec::new(), troubles: Vec::new() };
+        let mut folder =
+            Folder { stamp, files: Vec::new(), folders: Vec::new(), links: Vec::new(), troubles: Vec::new() };
         for entry in entries.flatten() {
             self.sort_in(handle, path, &entry, &mut folder);
         }
         folder.files.sort_unstable();
         folder.folders.sort_unstable();
+        folder.links.sort_unstable();
         folder.troubles.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         Some(folder)
     }
@@ -168,7 +171,7 @@ impl RootScan<'_> {
             match self.follow(handle, path, &join(path, &name)) {
                 Ok(Target::Folder) => true,
                 Ok(Target::File) => false,
-                Ok(Target::WalkedAnyway) => return,
+                Ok(Target::WalkedAnyway) => return folder.links.push(name),
                 Err(reason) => return folder.troubles.push((name, reason)),
             }
         } else {
@@ -270,7 +273,7 @@ fn listing(root: u32, path: &str, folder: &Folder) -> Change {
     Change::Folder(Listing {
         folder: Location { root, path: path.to_owned() },
         files: folder.files.clone(),
-        folders: folder.folders.clone(),
+        folders: [folder.folders.as_slice(), &folder.links].concat(),
         troubles: folder.troubles.iter().map(trouble).collect(),
     })
 }

@@ -36,14 +36,17 @@ pub struct RootSnapshot {
 pub struct Folder {
     pub stamp: Stamp,
     pub files: Vec<String>,
+    /// Folders that are walked.
     pub folders: Vec<String>,
+    /// Links to folders that are walked at their own place.
+    pub links: Vec<String>,
     pub troubles: Vec<(String, TroubleReason)>,
 }
 
 impl Folder {
     /// What the engine is told.
-    pub fn entries(&self) -> (&[String], &[String], &[(String, TroubleReason)]) {
-        (&self.files, &self.folders, &self.troubles)
+    pub fn entries(&self) -> (&[String], &[String], &[String], &[(String, TroubleReason)]) {
+        (&self.files, &self.folders, &self.links, &self.troubles)
     }
 }
 
@@ -86,6 +89,13 @@ impl Clone for RootSnapshot {
 impl Snapshot {
     pub fn root(&self, root: u32) -> Option<&RootSnapshot> {
         self.roots.get(root as usize)
+    }
+
+    /// A handle of a folder. What it opens stays inside that folder.
+    pub fn folder(&self, location: &Location) -> Result<Dir, ReadError> {
+        let root = self.root(location.root).and_then(|root| root.folder.as_ref()).ok_or(ReadError::NotFound)?;
+        let opened = if location.path.is_empty() { root.try_clone() } else { root.open_dir(&location.path) };
+        opened.map_err(reading::refusal)
     }
 
     /// Whether these files are still on disk as this snapshot has them.

@@ -48,7 +48,7 @@ impl Answer {
 
     /// Says that a name finds no skill, and which ones might be meant.
     pub fn no_skill(name: &str, error: &LookupError) -> Self {
-        let name = name.escape_debug();
+        let name = printable(name);
         Self::Refused(match error {
             LookupError::Unknown(close) if close.is_empty() => {
                 format!(
@@ -89,6 +89,27 @@ impl From<ToolError> for ErrorData {
             }
         }
     }
+}
+
+/// Longest piece of a client's own words that is repeated to it, in characters.
+const LONGEST_ECHO: usize = 200;
+
+/// A text as it can be shown: on one line, without characters that hide or reorder others, and not too long.
+pub fn printable(text: &str) -> String {
+    let invisible = |letter: char| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    let mut shown = String::new();
+    for (at, letter) in text.chars().enumerate() {
+        if at == LONGEST_ECHO {
+            shown.push('…');
+            break;
+        }
+        if letter.is_control() || invisible(letter) {
+            shown.extend(letter.escape_default());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
 }
 
 pub fn quoted(names: &[String]) -> String {

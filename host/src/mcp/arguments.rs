@@ -39,9 +39,11 @@ impl Arguments {
     pub fn integer(&mut self, name: &str, range: std::ops::RangeInclusive<u32>) -> Result<Option<u32>, WrongArguments> {
         let Some(value) = self.take(name) else { return Ok(None) };
         // `10.0` is an integer to JSON Schema.
-        let whole = value.as_f64().filter(|number| number.fract() == 0.0);
-        let Some(whole) = whole else { return Err(wrong_type(name, "a whole number", &value)) };
-        let number = range.clone().find(|number| f64::from(*number) == whole);
+        let Some(given) = value.as_f64() else { return Err(wrong_type(name, "a whole number", &value)) };
+        if given.fract() != 0.0 {
+            return Err(WrongArguments(format!("{name} is {value}, and must be a whole number")));
+        }
+        let number = range.clone().find(|number| f64::from(*number) == given);
         let (least, most) = (range.start(), range.end());
         number.map(Some).ok_or_else(|| WrongArguments(format!("{name} is {value}, and must be from {least} to {most}")))
     }
@@ -96,7 +98,7 @@ mod tests {
         );
         assert_eq!(
             message(of(&json!({"limit": 1.5})).integer("limit", 1..=25).map(drop)),
-            "limit must be a whole number, not a number"
+            "limit is 1.5, and must be a whole number"
         );
         assert_eq!(
             message(of(&json!({"limit": 26})).integer("limit", 1..=25).map(drop)),

@@ -4,7 +4,7 @@ use crate::bindings::catalog::{AssetError, FoundAsset};
 use crate::bindings::library::{Oversize, ReadError};
 use crate::library::reading;
 use crate::library::snapshot::Snapshot;
-use crate::mcp::answer::{Answer, ToolError, quoted};
+use crate::mcp::answer::{Answer, ToolError, printable, quoted};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use base64::Engine as _;
@@ -32,9 +32,8 @@ pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<A
 }
 
 fn read(snapshot: &Snapshot, found: &FoundAsset, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let location = &found.asset.location;
-    let folder = snapshot.root(location.root).and_then(|root| root.folder.as_ref()).ok_or(ReadError::NotFound)?;
-    Ok(reading::read(folder, &location.path, limit)?.bytes)
+    let resources = snapshot.folder(&found.asset.folder)?;
+    Ok(reading::read(&resources, &found.asset.file, limit)?.bytes)
 }
 
 #[derive(Serialize)]
@@ -76,40 +75,43 @@ impl AssetView {
 }
 
 fn traversal(file: &str) -> String {
+    let file = printable(file);
     format!(
-        "path traversal: `{}` leaves the skill\nhint: use a path below its resource folder, such as `assets/logo.svg`",
-        file.escape_debug()
+        "path traversal: `{file}` leaves the skill\nhint: use a path below its resource folder, such as `assets/logo.svg`"
     )
 }
 
 fn not_found(skill: &str, file: &str, offered: &[String]) -> String {
-    let file = file.escape_debug();
+    let (skill, file) = (printable(skill), printable(file));
     match offered {
-        [] => format!("asset `{file}` not found: `{skill}` offers no files"),
+        [] => format!(
+            "asset `{file}` not found in `{skill}`, which declares no files\nhint: its instructions say which files it has"
+        ),
         _ => format!("asset `{file}` not found in `{skill}`\nhint: it offers {}", quoted(offered)),
     }
 }
 
 fn unreadable(found: &FoundAsset, error: &ReadError) -> String {
-    let file = &found.asset.file;
+    let file = printable(&found.asset.file);
     let owner = found.asset.inherited_from.as_ref().unwrap_or(&found.address);
-    match error {
-        ReadError::NotFound if found.declared => {
-            format!(
-                "asset `{file}` is declared by `{owner}` but missing on disk\nhint: the skill's author has to add the file or remove the entry"
-            )
+    let (what, hint) = match error {
+        ReadError::NotFound if found.declared => (
+            format!("is declared by `{owner}` but missing on disk"),
+            "the skill's author has to add the file or remove the entry",
+        ),
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+            ("went away".to_owned(), "look at the skill again")
         }
         ReadError::TooLarge(Oversize { size, limit }) => {
-            format!(
-                "asset `{file}` has {size} bytes, and the limit is {limit}\nhint: raise `assets.max_size_bytes` or MAX_FILE_SIZE_MB"
-            )
+            (format!("has {size} bytes, and the limit is {limit}"), "raise `assets.max_size_bytes` or MAX_FILE_SIZE_MB")
         }
-        ReadError::OutsideRoot => format!("asset `{file}` is a link that leaves its root, so it is not served"),
-        ReadError::NotAFile => {
-            format!("asset `{file}` is no regular file\nhint: ask for a file inside it if it is a folder")
-        }
-        ReadError::NoPermission => format!("asset `{file}` may not be read by the server\nhint: check its permissions"),
-        ReadError::Failed(message) => format!("asset `{file}` could not be read: {message}"),
-        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => format!("asset `{file}` went away"),
-    }
+        ReadError::OutsideRoot => (
+            "is a link that leaves the skill, so it is not served".to_owned(),
+            "the skill's author has to put the file in place of the link",
+        ),
+        ReadError::NotAFile => ("is no regular file".to_owned(), "if it is a folder, ask for a file inside it"),
+        ReadError::NoPermission => ("may not be read by the server".to_owned(), "check its permissions"),
+        ReadError::Failed(message) => (format!("could not be read: {message}"), "check the disk"),
+    };
+    format!("asset `{file}` {what}\nhint: {hint}")
 }

@@ -35,7 +35,7 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
         }),
         Ok(Found::Matched(found)) => {
             let inline = Inline {
-                limit: if with_assets { server.config.inline_limit } else { 0 },
+                limit: if with_assets { server.config.inline_limit.min(server.config.file_limit) } else { 0 },
                 snapshot: &answered.snapshot,
             };
             Answer::json(&MatchView::new(found, &inline))
@@ -123,8 +123,8 @@ impl Inline<'_> {
         if self.limit == 0 || asset.binary {
             return None;
         }
-        let folder = self.snapshot.root(asset.location.root)?.folder.as_ref()?;
-        let read = reading::read(folder, &asset.location.path, self.limit).ok()?;
+        let resources = self.snapshot.folder(&asset.folder).ok()?;
+        let read = reading::read(&resources, &asset.file, self.limit).ok()?;
         String::from_utf8(read.bytes).ok()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::config::Config;
-use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::answer::{Answer, ToolError, printable};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::{self, ToolName};
 use crate::mcp::{get_asset, get_skill, list_skills, skills_list, skills_search};
@@ -13,6 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The first revision whose clients know structured answers.
@@ -56,7 +57,7 @@ pub struct Skillcell {
 impl Skillcell {
     async fn call(&self, request: CallToolRequestParams) -> Result<Answer, ErrorData> {
         let Some(tool) = ToolName::called(&request.name) else {
-            let message = format!("there is no tool `{}`", request.name.escape_debug());
+            let message = format!("there is no tool `{}`", printable(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = Arguments::new(request.arguments);
@@ -93,15 +94,8 @@ impl ServerHandler for Skillcell {
     ) -> Result<CallToolResponse, ErrorData> {
         let structured = knows_structured(&context);
         let server = self.clone();
-        // rmcp sends no answer at all when a handler panics, so each call has a task of its own to panic in.
-        let called = tokio::spawn(async move { server.call(request).await }).await;
-        match called {
-            Ok(answer) => Ok(answer?.into_result(structured).into()),
-            Err(panic) => {
-                tracing::error!("a request panicked: {panic}");
-                Err(ErrorData::internal_error("the request failed inside the server; its log says why", None))
-            }
-        }
+        let answer = guarded(async move { server.call(request).await }).await?;
+        Ok(answer.into_result(structured).into())
     }
 
     async fn on_custom_request(
@@ -109,14 +103,42 @@ impl ServerHandler for Skillcell {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method = request.method.escape_debug();
-        if KNOWN_METHODS.contains(&request.method.as_str()) {
-            return Err(ErrorData::invalid_params(format!("the parameters of `{method}` are missing or wrong"), None));
+        let method = printable(&request.method);
+        if !KNOWN_METHODS.contains(&request.method.as_str()) {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
+        let parameter = |name: &str| request.params.as_ref().and_then(|params| params.get(name));
+        let message = match request.method.as_str() {
+            "tools/call" if parameter("name").is_none() => "name is required".to_owned(),
+            "tools/call" if !parameter("name").is_some_and(Value::is_string) => "name must be a string".to_owned(),
+            "tools/call" => "arguments must be an object".to_owned(),
+            _ => format!("the parameters of `{method}` are missing or wrong"),
+        };
+        Err(ErrorData::invalid_params(message, None))
     }
+}
+
+/// Runs a request in a task of its own: rmcp sends no answer at all when a handler panics.
+async fn guarded<T: Send + 'static>(
+    request: impl Future<Output = Result<T, ErrorData>> + Send + 'static,
+) -> Result<T, ErrorData> {
+    tokio::spawn(request).await.unwrap_or_else(|panic| {
+        tracing::error!("a request panicked: {panic}");
+        Err(ErrorData::internal_error("the request failed inside the server; its log says why", None))
+    })
 }
 
 fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_as_an_internal_error() {
+        let answer: Result<(), ErrorData> = guarded(async { panic!("boom") }).await;
+        assert_eq!(answer.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
+    }
 }
