@@ -57,10 +57,10 @@ struct Reading {
 
 impl Catalog {
     pub fn new(roots: Vec<Box<dyn Root>>) -> Self {
-        let contents = |root: &Box<dyn Root>| Contents { folder_name: root.folder_name(), ..Contents::default() };
+        let contents = |root: &dyn Root| Contents { folder_name: root.folder_name(), ..Contents::default() };
         Self {
             labels: roots.iter().map(|root| root.label()).collect(),
-            contents: roots.iter().map(contents).collect(),
+            contents: roots.iter().map(|root| contents(root.as_ref())).collect(),
             roots,
             gathered: Vec::new(),
             shelf: Shelf::default(),
@@ -90,7 +90,7 @@ impl Catalog {
             let order = |problem: &Problem| (problem.location.root, problem.location.path.clone(), problem.line);
             order(left).cmp(&order(right))
         });
-        Outline { skills: count(self.shelf.len()), problems: count(self.problems.len()) }
+        Outline { skills: count(self.shelf.count()), problems: count(self.problems.len()) }
     }
 
     fn take(&mut self, change: Change) {
@@ -146,7 +146,7 @@ impl Catalog {
         let mut found: Vec<usize> =
             self.shelf.skills().filter(|(_, skill)| is_match(skill)).map(|(number, _)| number).collect();
         let total = count(found.len());
-        let mut place = vec![usize::MAX; self.shelf.len()];
+        let mut place = vec![usize::MAX; self.shelf.count()];
         for (rank, fit) in self.shelf.keywords.rank(&tokenize(query)).iter().enumerate() {
             place[fit.skill] = rank;
         }

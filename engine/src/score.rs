@@ -37,39 +37,37 @@ pub struct Fit {
 /// The keywords of all skills, prepared for many questions.
 #[derive(Default)]
 pub struct Keywords {
-    /// Every distinct folded keyword.
-    distinct: Vec<Keyword>,
-    /// For each skill its keywords, as positions in `distinct`.
-    of_skill: Vec<Box<[u32]>>,
-    /// Words of name and description of the skills that have no keywords.
-    words: BTreeMap<String, Vec<usize>>,
+    /// Every distinct folded keyword, and beside it its letters and the skills that have it.
+    distinct: Vec<String>,
+    letters: Vec<Letters>,
+    holders: Vec<Vec<u32>>,
+    /// Words of name and description of the skills that have no keywords, with those skills.
+    words: BTreeMap<String, Vec<u32>>,
+    /// For each skill its number of keywords and its priority.
+    count: Vec<usize>,
     priority: Vec<f64>,
-}
-
-struct Keyword {
-    text: String,
-    letters: Letters,
 }
 
 impl Keywords {
     pub fn new<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Self {
         let mut table = Self::default();
-        let mut position: BTreeMap<String, u32> = BTreeMap::new();
-        for (at, skill) in skills.enumerate() {
+        let mut position: BTreeMap<String, usize> = BTreeMap::new();
+        for (number, skill) in (0..).zip(skills) {
             if skill.keywords.is_empty() {
                 for word in words_of(skill) {
-                    table.words.entry(word).or_default().push(at);
+                    table.words.entry(word).or_default().push(number);
                 }
             }
-            let mut number = |keyword: &String| {
-                let text = fold(keyword);
-                *position.entry(text).or_insert_with_key(|text| {
-                    table.distinct.push(Keyword { text: text.clone(), letters: Letters::of(text) });
-                    u32::try_from(table.distinct.len() - 1).expect("fewer keywords than bytes of memory")
-                })
-            };
-            let numbers = skill.keywords.iter().map(&mut number).collect();
-            table.of_skill.push(numbers);
+            for keyword in &skill.keywords {
+                let at = *position.entry(fold(keyword)).or_insert_with_key(|keyword| {
+                    table.letters.push(Letters::of(keyword));
+                    table.distinct.push(keyword.clone());
+                    table.holders.push(Vec::new());
+                    table.distinct.len() - 1
+                });
+                table.holders[at].push(number);
+            }
+            table.count.push(skill.keywords.len());
             table.priority.push(skill.priority);
         }
         table
@@ -77,19 +75,21 @@ impl Keywords {
 
     /// Every skill with at least one match, best first: by base, then priority, then position in the catalog.
     pub fn rank(&self, tokens: &[String]) -> Vec<Fit> {
-        let matched = self.matched(tokens);
-        let mut fits: Vec<Fit> = Vec::new();
-        for (skill, keywords) in self.of_skill.iter().enumerate() {
-            let hits = keywords.iter().filter(|keyword| matched[**keyword as usize]).count();
-            if hits > 0 {
-                fits.push(self.fit(skill, share(hits, keywords.len())));
+        let mut hits = vec![0; self.count.len()];
+        let by_keyword = self.matched(tokens).into_iter().flat_map(|keyword| &self.holders[keyword]);
+        let by_word = tokens.iter().filter_map(|token| self.words.get(token)).flatten();
+        let mut found = Vec::new();
+        for skill in by_keyword.chain(by_word).map(|skill| *skill as usize) {
+            if hits[skill] == 0 {
+                found.push(skill);
             }
+            hits[skill] += 1;
         }
-        let mut hits: BTreeMap<usize, usize> = BTreeMap::new();
-        for skill in tokens.iter().filter_map(|token| self.words.get(token)).flatten() {
-            *hits.entry(*skill).or_default() += 1;
-        }
-        fits.extend(hits.into_iter().map(|(skill, hits)| self.fit(skill, share(hits, tokens.len()))));
+        let fit = |skill: usize| {
+            let all = if self.count[skill] == 0 { tokens.len() } else { self.count[skill] };
+            self.fit(skill, share(hits[skill], all))
+        };
+        let mut fits: Vec<Fit> = found.into_iter().map(fit).collect();
         fits.sort_by(|left, right| {
             let priority = |fit: &Fit| self.priority[fit.skill];
             (right.base.total_cmp(&left.base))
@@ -110,12 +110,15 @@ impl Keywords {
         Fit { skill, base, score: (score * 1e6).round() / 1e6 }
     }
 
-    fn matched(&self, tokens: &[String]) -> Vec<bool> {
-        let tokens: Vec<(&str, Letters)> = tokens.iter().map(|token| (token.as_str(), Letters::of(token))).collect();
-        let matches_any = |keyword: &Keyword| {
-            tokens.iter().any(|(token, letters)| letters.may_match(keyword.letters) && matches(token, &keyword.text))
-        };
-        self.distinct.iter().map(matches_any).collect()
+    /// Positions of the keywords that match any token.
+    fn matched(&self, tokens: &[String]) -> BTreeSet<usize> {
+        let mut matched = BTreeSet::new();
+        for token in tokens {
+            let letters = Letters::of(token);
+            let possible = self.letters.iter().enumerate().filter(|(_, other)| letters.may_match(**other));
+            matched.extend(possible.map(|(at, _)| at).filter(|at| matches(token, &self.distinct[*at])));
+        }
+        matched
     }
 }
 

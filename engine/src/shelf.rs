@@ -39,7 +39,7 @@ impl Shelf {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.shelved.len()
     }
 

@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(findings, []);
         assert_eq!(skill.keywords, ["a", "2"]);
         assert!(skill.inherit);
-        assert_eq!(skill.priority, 0.0);
+        assert!(skill.priority.abs() < f64::EPSILON);
         assert_eq!(skill.assets[0].kind, "other");
         assert_eq!(skill.scripts[0].execution, Execution::Claude);
         assert!(skill.scripts[0].arguments[0].required);

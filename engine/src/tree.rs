@@ -12,17 +12,18 @@ pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<
     let branches = Branches::new(shelf);
     let path = path.map(|path| path.trim_matches('/')).filter(|path| !path.is_empty());
     let mut nodes = Vec::new();
-    match path {
-        Some(path) => match shelf.names.root_named(path) {
+    if let Some(path) = path {
+        match shelf.names.root_named(path) {
             Some(root) => branches.add_root(&mut nodes, labels, root),
             None => branches.add_all(&mut nodes, 0, &branches.below(path)?),
-        },
-        None => {
-            let roots: BTreeSet<u32> = shelf.skills().map(|(_, skill)| skill.root).collect();
-            match roots.len() {
-                1 => roots.iter().for_each(|root| branches.add_all(&mut nodes, 0, &branches.tops(*root))),
-                _ => roots.iter().for_each(|root| branches.add_root(&mut nodes, labels, *root)),
-            }
+        }
+        return Ok(nodes);
+    }
+    let roots: BTreeSet<u32> = shelf.skills().map(|(_, skill)| skill.root).collect();
+    for root in &roots {
+        match roots.len() {
+            1 => branches.add_all(&mut nodes, 0, &branches.tops(*root)),
+            _ => branches.add_root(&mut nodes, labels, *root),
         }
     }
     Ok(nodes)
@@ -45,11 +46,11 @@ impl<'shelf> Branches<'shelf> {
             .skills()
             .map(|(number, skill)| {
                 let around = std::iter::successors(paths::folder_of(skill.folder()), |folder| paths::folder_of(folder));
-                let enclosing = around.filter_map(|folder| folders.get(&(skill.root, folder)).copied()).next();
+                let enclosing = around.into_iter().find_map(|folder| folders.get(&(skill.root, folder)).copied());
                 enclosing.filter(|_| skill.model == SkillModel::Folder).or_else(|| shelf.parent(number))
             })
             .collect();
-        let mut children = vec![Vec::new(); shelf.len()];
+        let mut children = vec![Vec::new(); shelf.count()];
         for (number, above) in above.iter().enumerate() {
             if let Some(above) = above {
                 children[*above].push(number);
@@ -88,7 +89,7 @@ impl<'shelf> Branches<'shelf> {
             let below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
             below && root.is_none_or(|root| skill.root == root)
         };
-        (0..self.shelf.len()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
+        (0..self.shelf.count()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
     }
 
     fn add_root(&self, nodes: &mut Vec<Node>, labels: &[String], root: u32) {

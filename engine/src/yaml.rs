@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn a_bomb_of_aliases_is_refused() {
-        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
-        for level in 1..20 {
-            let before = format!("*a{}", level - 1);
-            text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", ")));
-        }
+        let level = |level: usize| {
+            let before = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };
+            format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", "))
+        };
+        let text: String = (0..20).map(level).collect();
         assert!(parse(&text).unwrap_err().message.contains("more values"));
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-wasip2";
+const PROFILE: &str = "guest";
 
 /// Compiles packages of this workspace to components and returns the folder they are in.
 ///
@@ -13,7 +14,7 @@ pub fn build(packages: &[&str]) -> PathBuf {
     ensure_target();
     let folder = target_folder().join("guests");
     let mut cargo = Command::new(variable("CARGO"));
-    cargo.args(["build", "--release", "--target", TARGET, "--target-dir"]).arg(&folder);
+    cargo.args(["build", "--profile", PROFILE, "--target", TARGET, "--target-dir"]).arg(&folder);
     cargo.args(packages.iter().flat_map(|package| ["-p", package]));
     // What the outer build was told is about the native target.
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"] {
@@ -21,7 +22,7 @@ pub fn build(packages: &[&str]) -> PathBuf {
     }
     let status = cargo.current_dir(workspace()).status().expect("cargo starts");
     assert!(status.success(), "the guests {packages:?} do not build; run `just build-engine` to see why");
-    folder.join(TARGET).join("release")
+    folder.join(TARGET).join(PROFILE)
 }
 
 /// The top folder of the repository, for a build script of any package in it.
@@ -56,6 +57,7 @@ fn ensure_target() {
     assert!(added.is_ok_and(|status| status.success()), "run `rustup target add {TARGET}` and build again");
 }
 
+#[expect(clippy::disallowed_methods, reason = "cargo talks to build scripts through the environment")]
 pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"))
 }

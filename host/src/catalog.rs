@@ -116,50 +116,56 @@ impl Catalog {
     }
 
     /// Asks a question whose answer is made from a few files, and asks again if one of them changed on disk. An answer
-    /// without sources, such as that there is no such skill, is given only after another look at everything.
+    /// without sources, such as that there is no such skill, is given only after a look at everything.
     pub async fn ask_fresh<T: Send + 'static>(
         &self,
         question: impl Fn(&mut EngineInstance) -> Result<T, Broken> + Clone + Send + 'static,
         sources: impl Fn(&T) -> Option<Vec<Location>>,
     ) -> Result<Answered<T>, AskError> {
         let mut answered = self.ask(question.clone()).await?;
-        for tried in 0..FRESH_TRIES {
-            let fresh = match sources(&answered.answer) {
-                Some(files) => answered.snapshot.holds(&files),
-                None => tried > 0,
-            };
-            if fresh {
+        for _ in 0..FRESH_TRIES {
+            let known = sources(&answered.answer).is_some_and(|files| answered.snapshot.holds(&files));
+            if known || !self.changed().await {
                 break;
             }
-            let updating = Arc::clone(&self.shared.updating).lock_owned().await;
-            self.bring_in(updating).await;
+            self.bring_in().await;
             answered = self.ask(question.clone()).await?;
         }
         Ok(answered)
     }
 
-    /// Builds the first generation. Requests wait for it, and for no other.
-    pub async fn open(&self) {
-        let updating = Arc::clone(&self.shared.updating).lock_owned().await;
-        self.bring_in(updating).await;
+    /// Asks a question about the whole catalog, and asks again if anything changed on disk. Does not wait for a generation
+    /// that somebody else is building.
+    pub async fn ask_all<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut EngineInstance) -> Result<T, Broken> + Clone + Send + 'static,
+    ) -> Result<Answered<T>, AskError> {
+        if self.is_building() {
+            return self.ask(question).await;
+        }
+        // Nearly always nothing changed, so the answer is made while the disk is looked at.
+        let (changed, answered) = tokio::join!(self.changed(), self.ask(question.clone()));
+        if changed && !self.is_building() {
+            self.bring_in().await;
+            return self.ask(question).await;
+        }
+        answered
     }
 
-    /// Brings in what changed on disk. A request does not wait for a generation that somebody else is building.
-    pub async fn refresh(&self) {
+    fn is_building(&self) -> bool {
+        self.shared.building.load(Ordering::Acquire)
+    }
+
+    /// Whether anything on disk differs from what is served.
+    async fn changed(&self) -> bool {
         let shared = Arc::clone(&self.shared);
-        let building = || self.shared.building.load(Ordering::Acquire);
-        if building() {
-            return;
-        }
-        let changed = tokio::task::spawn_blocking(move || shared.look().is_some()).await.unwrap_or(true);
-        if changed && !building() {
-            let updating = Arc::clone(&self.shared.updating).lock_owned().await;
-            self.bring_in(updating).await;
-        }
+        tokio::task::spawn_blocking(move || shared.look().is_some()).await.unwrap_or(true)
     }
 
-    /// Looks at the disk and returns as soon as one engine serves what is there. The other follows in the background.
-    async fn bring_in(&self, updating: OwnedMutexGuard<()>) {
+    /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
+    /// the background.
+    pub async fn bring_in(&self) {
+        let updating = Arc::clone(&self.shared.updating).lock_owned().await;
         let shared = Arc::clone(&self.shared);
         let (done, served) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
@@ -199,10 +205,13 @@ impl Catalog {
         shared.serve(number, false);
         tokio::spawn(async move {
             let updating = Arc::clone(&shared.updating).lock_owned().await;
-            tokio::task::spawn_blocking(move || {
+            let filled = tokio::task::spawn_blocking(move || {
                 shared.fill_empty_seats();
                 drop(updating);
-            })
+            });
+            if let Err(panic) = filled.await {
+                tracing::error!("no engine could be replaced: {panic}");
+            }
         });
     }
 }

@@ -54,6 +54,7 @@ pub fn resolve(given: Vec<String>, engine: Option<PathBuf>) -> Result<Config, Co
     })
 }
 
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

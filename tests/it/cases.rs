@@ -4,6 +4,7 @@ use crate::SKILLCELL;
 use skillcell_tests::{Outcome, all_cases};
 use std::path::Path;
 
+#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "the switch and the report of `just bless`")]
 #[test]
 fn every_golden_case_holds() {
     let bless = std::env::var_os("BLESS").is_some();

@@ -1,10 +1,15 @@
 //! Drives the real server: its binary, over its standard input and output.
 
 mod case;
+mod generate;
+mod native;
 mod session;
 
 pub use case::{Case, Outcome, all_cases};
+pub use generate::write_library;
+pub use native::native_catalog;
 pub use session::{Launch, Session};
+pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request;
 
 use std::path::{Path, PathBuf};
 

@@ -44,7 +44,7 @@ impl Demo {
         self.show
             .answer(&format!("{} skills, in folders with a SKILL.md and in a tree of Markdown files", skills.len()));
         for skill in skills {
-            self.show.entry(text(&skill["skillPath"]), text(&skill["meta"]["description"]));
+            Show::entry(text(&skill["skillPath"]), text(&skill["meta"]["description"]));
         }
 
         self.show.step("2. The right skill for a task, with everything it inherits");
@@ -56,18 +56,17 @@ impl Demo {
             words(&found["matched_keywords"])
         ));
         for header in text(&found["content"]).lines().filter(|line| line.starts_with("=== ")) {
-            self.show.line(header);
+            Show::line(header);
         }
-        self.show.entry("its own files", &files(&found["assets"]));
-        self.show
-            .entry("inherited", &[files(&found["inherited_assets"]), files(&found["inherited_scripts"])].join(", "));
+        Show::entry("its own files", &files(&found["assets"]));
+        Show::entry("inherited", &[files(&found["inherited_assets"]), files(&found["inherited_scripts"])].join(", "));
 
         self.show.step("3. A question that two skills answer");
         let question = "add login with authentication";
         let found = self.ask("get_skill", &json!({"context": question}))?;
         self.show.answer("ambiguous, so the model is asked to choose:");
         for candidate in found["candidates"].as_array().into_iter().flatten() {
-            self.show.entry(text(&candidate["skill_path"]), text(&candidate["description"]));
+            Show::entry(text(&candidate["skill_path"]), text(&candidate["description"]));
         }
         let found = self.ask("get_skill", &json!({"context": question, "skill_path": "api/auth"}))?;
         self.show.answer(&format!(
@@ -77,10 +76,10 @@ impl Demo {
         ));
 
         self.show.step("4. A word that must occur");
-        let found = self.ask("skills_search", &json!({"query": "rollback", "limit": 3}))?;
-        self.show.answer(&format!("{} skills", found["total"]));
+        let found = self.ask("skills_search", &json!({"query": "index", "limit": 3}))?;
+        self.show.answer(&format!("{} skills contain it, the best three first", found["total"]));
         for hit in found["results"].as_array().into_iter().flatten() {
-            self.show.entry(text(&hit["skillPath"]), text(&hit["excerpt"]));
+            Show::entry(text(&hit["skillPath"]), text(&hit["excerpt"]));
         }
 
         self.show.step("5. A path that tries to climb out");
@@ -88,6 +87,7 @@ impl Demo {
             self.ask("get_asset", &json!({"skill_path": "ui/react/auth", "file": "../../../../etc/passwd"}))?;
         self.show.answer(&format!("refused: {}", text(&refused)));
 
+        println!();
         self.show.title("Serve your own folder with `skillcell serve ./my-skills`.");
         Ok(())
     }
@@ -117,11 +117,11 @@ struct Show {
 
 impl Show {
     fn title(&self, text: &str) {
-        println!("{}\n", self.styled("1", text));
+        println!("{}", self.styled("1", text));
     }
 
     fn step(&self, text: &str) {
-        println!("{}", self.styled("1;36", text));
+        println!("\n{}", self.styled("1;36", text));
     }
 
     fn question(&self, tool: &str, arguments: &Value) {
@@ -132,12 +132,12 @@ impl Show {
         println!("  {} {}", self.styled("32", "<-"), text.replace('\n', "\n     "));
     }
 
-    fn line(&self, text: &str) {
+    fn line(text: &str) {
         println!("     {text}");
     }
 
     /// A name and what it is about, cut to one line.
-    fn entry(&self, name: &str, about: &str) {
+    fn entry(name: &str, about: &str) {
         let room = 92;
         let cut = about.char_indices().nth(room).map_or(about.len(), |(at, _)| at);
         let dots = if cut < about.len() { "…" } else { "" };

@@ -19,14 +19,20 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+/// Two engines answer, two changes come in, the rest is files. More threads only cost memory.
+const BLOCKING_THREADS: usize = 8;
+
 /// How often the server looks at the disk by itself.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
     let given = arguments.folders.into_iter().chain(arguments.roots).collect();
     let config = config::resolve(given, arguments.engine)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
     let outcome = runtime.block_on(serve(config));
     // The thread that reads standard input cannot be woken.
     runtime.shutdown_background();
@@ -78,11 +84,10 @@ fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
 /// Brings in what changed on disk: now, and then from time to time.
 fn keep_looking(catalog: Catalog) {
     tokio::spawn(async move {
-        catalog.open().await;
         let mut clock = tokio::time::interval(LOOK_EVERY);
         loop {
             clock.tick().await;
-            catalog.refresh().await;
+            catalog.bring_in().await;
         }
     });
 }

@@ -59,6 +59,7 @@ fn regular(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {
 }
 
 /// What an error of the operating system means to someone who wanted a file.
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 pub fn refusal(error: io::Error) -> ReadError {
     match (error.kind(), error.raw_os_error()) {
         (ErrorKind::NotFound | ErrorKind::InvalidFilename | ErrorKind::InvalidInput | ErrorKind::NotADirectory, _) => {

@@ -64,7 +64,7 @@ impl RootScan<'_> {
             return Some((RootSnapshot::default(), vec![Change::FolderGone(self.location(""))]));
         };
         let files = before.files();
-        let dirty_folders = self.dirty_folders(&handle, before);
+        let dirty_folders = Self::dirty_folders(&handle, before);
         let dirty_files = dirty_files(&handle, &files);
         if dirty_folders.is_empty() && dirty_files.is_empty() {
             return None;
@@ -77,7 +77,7 @@ impl RootScan<'_> {
     }
 
     /// Known folders whose entries may have changed; the root itself when nothing is known.
-    fn dirty_folders(&self, handle: &Dir, before: &RootSnapshot) -> Vec<String> {
+    fn dirty_folders(handle: &Dir, before: &RootSnapshot) -> Vec<String> {
         if before.folders.is_empty() {
             return vec![String::new()];
         }
@@ -103,7 +103,7 @@ impl RootScan<'_> {
                     continue;
                 };
                 let known = folders.get(path.as_str());
-                let same = known.is_some_and(|known| known.entries() == folder.entries());
+                let same = known.is_some_and(|known| known.has_same_entries(&folder));
                 let before = known.map(|known| known.folders.clone()).unwrap_or_default();
                 for gone in before.iter().filter(|name| !contains(&folder.folders, name)) {
                     self.remove(&join(path, gone), folders, changes);

@@ -44,9 +44,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// What the engine is told.
-    pub fn entries(&self) -> (&[String], &[String], &[String], &[(String, TroubleReason)]) {
-        (&self.files, &self.folders, &self.links, &self.troubles)
+    /// Whether the engine would be told the same.
+    pub fn has_same_entries(&self, other: &Self) -> bool {
+        let entries = |folder: &Self| [folder.files.clone(), folder.folders.clone(), folder.links.clone()];
+        entries(self) == entries(other) && self.troubles == other.troubles
     }
 }
 

@@ -43,7 +43,7 @@ impl Arguments {
         if given.fract() != 0.0 {
             return Err(WrongArguments(format!("{name} is {value}, and must be a whole number")));
         }
-        let number = range.clone().find(|number| f64::from(*number) == given);
+        let number = range.clone().find(|number| (f64::from(*number) - given).abs() < f64::EPSILON);
         let (least, most) = (range.start(), range.end());
         number.map(Some).ok_or_else(|| WrongArguments(format!("{name} is {value}, and must be from {least} to {most}")))
     }

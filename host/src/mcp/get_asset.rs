@@ -10,6 +10,7 @@ use crate::mcp::server::Skillcell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
+use std::string::FromUtf8Error;
 
 pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let skill = arguments.required_text("skill_path")?;
@@ -56,7 +57,7 @@ impl AssetView {
     fn new(found: FoundAsset, bytes: Vec<u8>) -> Self {
         let size_bytes = bytes.len();
         let text =
-            if found.asset.binary { Err(bytes) } else { String::from_utf8(bytes).map_err(|error| error.into_bytes()) };
+            if found.asset.binary { Err(bytes) } else { String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes) };
         let (content, content_base64) = match text {
             Ok(text) => (Some(text), None),
             Err(bytes) => (None, Some(STANDARD.encode(bytes))),

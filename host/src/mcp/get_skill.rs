@@ -58,6 +58,7 @@ struct NoMatch {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the contract")]
 struct Ambiguous {
     ambiguous: bool,
     candidates: Vec<CandidateView>,

@@ -11,9 +11,8 @@ use std::collections::BTreeMap;
 pub async fn list_skills(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let path = arguments.text("path")?;
     arguments.finish()?;
-    server.catalog.refresh().await;
     let wanted = path.clone();
-    let answered = server.catalog.ask(move |engine| engine.tree(wanted.as_deref())).await?;
+    let answered = server.catalog.ask_all(move |engine| engine.tree(wanted.as_deref())).await?;
     Ok(match answered.answer {
         Ok(nodes) => {
             let (nodes, left_out) = fitted(nodes);

@@ -23,8 +23,7 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     let query = arguments.text("query")?;
     let with_bodies = arguments.boolean("includeBody")?.unwrap_or(false);
     arguments.finish()?;
-    server.catalog.refresh().await;
-    let answered = server.catalog.ask(move |engine| {
+    let answered = server.catalog.ask_all(move |engine| {
         let mut fitted = Fitted::default();
         loop {
             let page = engine.skills(query.as_deref(), fitted.next(), PAGE)?;

@@ -17,9 +17,8 @@ pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Resu
     if query.trim().is_empty() {
         return Err(WrongArguments("query must contain a word".to_owned()).into());
     }
-    server.catalog.refresh().await;
     let wanted = query.clone();
-    let found = server.catalog.ask(move |engine| engine.search(&wanted, limit)).await?.answer;
+    let found = server.catalog.ask_all(move |engine| engine.search(&wanted, limit)).await?.answer;
     let hit = |hit: crate::bindings::catalog::Hit| HitView {
         skill: hit.skill.into(),
         score: hit.score,

@@ -27,7 +27,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 
 /// Time to put all skills on the shelf; grows with the catalog and runs beside the requests.
-const ARRANGE_TIME: Duration = Duration::from_secs(60);
+const ARRANGE_TIME: Duration = Duration::from_mins(1);
 
 /// Time for one file of at most a megabyte. Usual ones take a ten-thousandth of it.
 const FILE_TIME: Duration = Duration::from_secs(2);

@@ -34,8 +34,8 @@ impl Client {
     /// Calls a tool. The answer is its JSON, or its text when it is none.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
-        let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
-        let last = texts.last().unwrap_or("");
+        let mut texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+        let last = texts.next_back().unwrap_or("");
         Ok(serde_json::from_str(last).unwrap_or_else(|_| Value::String(last.to_owned())))
     }
 

@@ -1,0 +1,174 @@
+//! The figures of the README, measured on this machine: `just bench`.
+//!
+//! Absolute times differ between machines, so each stands beside what the machine needs just to read the files, or beside
+//! the same engine without its sandbox.
+
+#![expect(clippy::print_stdout, reason = "a report for people")]
+
+use serde_json::{Value, json};
+use skillcell::library::{roots, scan, snapshot::Snapshot};
+use skillcell::runtime::Runtime;
+use skillcell::set_aside::SetAside;
+use skillcell::worlds::engine::{EngineInstance, EngineWorld, Terms};
+use skillcell_tests::{Launch, Session, native_catalog, write_library};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
+
+/// A task with one clear answer in every generated library.
+const QUESTION: &str = "write the first1z component for our second1z";
+
+/// Starts of the server for each figure; the median counts.
+const STARTS: usize = 7;
+
+fn main() {
+    let size = std::fs::metadata(SKILLCELL).expect("the binary").len();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{cores} cores, binary of {:.1} MB\n", megabytes(size));
+    for skills in [10, 1_000, 10_000] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let library = folder.path().join("library");
+        write_library(&library, skills);
+        println!("{skills} skills of 2 to 6 KB");
+        starting(&library);
+        answering(&library);
+        crossing(&library);
+        println!();
+    }
+}
+
+fn starting(library: &Path) {
+    let reading = median((0..STARTS).map(|_| timed(|| read_all(library))).collect());
+    let mut handshakes = Vec::new();
+    let mut first_answers = Vec::new();
+    for _ in 0..STARTS {
+        let started = Instant::now();
+        let mut session = Launch::new(SKILLCELL).arg("--quiet").arg(library).silent();
+        session.initialize("2025-11-25");
+        handshakes.push(started.elapsed());
+        find(&mut session);
+        first_answers.push(started.elapsed());
+    }
+    let first = median(first_answers);
+    row("reading the files alone, one thread", &shown(reading));
+    row("from start to `initialize` answered", &shown(median(handshakes)));
+    let ratio = first.as_secs_f64() / reading.as_secs_f64();
+    row("from start to first `get_skill` answered", &format!("{} ({ratio:.1} x reading)", shown(first)));
+}
+
+fn answering(library: &Path) {
+    let mut session = Launch::new(SKILLCELL).arg("--verbose").arg(library).start();
+    find(&mut session);
+    session.wait_for_log("into engine 1");
+    row("memory with both engines ready", &format!("{:.0} MB", memory(&session)));
+    for (name, arguments) in [
+        ("get_skill", json!({"context": QUESTION})),
+        ("skills_search", json!({"query": "bade ta"})),
+        ("skills_list", json!({})),
+        ("list_skills", json!({})),
+    ] {
+        let times = (0..200).map(|_| timed(|| drop(session.call(name, arguments.clone())))).collect();
+        row(&format!("`{name}`, question to answer over stdio"), &shown(median(times)));
+    }
+    row("memory after these questions", &format!("{:.0} MB", memory(&session)));
+}
+
+/// The engine's own time for a question, inside and outside the sandbox.
+fn crossing(library: &Path) {
+    let mut engine = engine(library);
+    let inside = skillcell::bindings::catalog::Request {
+        context: QUESTION.to_owned(),
+        chosen: None,
+        min_score: 0.05,
+        ambiguity_threshold: 0.0,
+        max_results: 3,
+    };
+    let catalog = native_catalog(library);
+    let outside = skillcell_engine_request(&inside);
+    let sandboxed = median((0..500).map(|_| timed(|| drop(engine.find(&inside)))).collect());
+    let native = median((0..500).map(|_| timed(|| drop(catalog.find(&outside)))).collect());
+    let border = median((0..500).map(|_| timed(|| drop(engine.problems(0)))).collect());
+    let ratio = sandboxed.as_secs_f64() / native.as_secs_f64();
+    row("matching in the engine component", &shown(sandboxed));
+    row("matching in the same engine, native", &format!("{} (component {ratio:.2} x)", shown(native)));
+    let share = 100.0 * border.as_secs_f64() / sandboxed.as_secs_f64();
+    row("one empty call over the border and back", &format!("{} ({share:.0} % of matching)", shown(border)));
+}
+
+fn skillcell_engine_request(request: &skillcell::bindings::catalog::Request) -> skillcell_tests::Request {
+    skillcell_tests::Request {
+        context: request.context.clone(),
+        chosen: None,
+        min_score: request.min_score,
+        ambiguity_threshold: request.ambiguity_threshold,
+        max_results: request.max_results,
+    }
+}
+
+fn engine(library: &Path) -> EngineInstance {
+    let choice = roots::Choice { given: vec![library.display().to_string()], ..roots::Choice::default() };
+    let roots = roots::choose(&choice).expect("a root").into();
+    let terms = Terms { roots, set_aside: Arc::new(SetAside::default()), file_limit: 1 << 20 };
+    let world = EngineWorld::bundled(Arc::new(Runtime::new().expect("a runtime"))).expect("the bundled engine");
+    let mut engine = world.instantiate(&terms).expect("an engine");
+    let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).expect("a library");
+    assert!(engine.update(Arc::new(scan.snapshot), &scan.changes).is_ok(), "the library is sound");
+    engine
+}
+
+fn find(session: &mut Session) -> Value {
+    session.call("get_skill", json!({"context": QUESTION}))
+}
+
+/// Lists every folder and reads every file, as simply as can be.
+fn read_all(folder: &Path) {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(next).expect("a readable folder").flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
+            } else {
+                std::hint::black_box(std::fs::read(entry.path()).expect("a readable file"));
+            }
+        }
+    }
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    work();
+    started.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// Resident memory of the server in megabytes, as the kernel counts it.
+fn memory(session: &Session) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", session.process_id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
+    let kilobytes = line.trim().trim_end_matches(" kB").trim().parse::<u32>().unwrap_or(0);
+    f64::from(kilobytes) / 1024.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a size of a few megabytes")]
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn shown(time: Duration) -> String {
+    let milliseconds = time.as_secs_f64() * 1e3;
+    match milliseconds {
+        ..1.0 => format!("{milliseconds:.3} ms"),
+        1.0..100.0 => format!("{milliseconds:.1} ms"),
+        _ => format!("{milliseconds:.0} ms"),
+    }
+}
+
+fn row(what: &str, figure: &str) {
+    println!("  {what:<44} {figure}");
+}

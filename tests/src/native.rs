@@ -1,0 +1,48 @@
+//! The engine without its sandbox, to see what the border costs.
+
+use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{Change, Listing, Location};
+use skillcell_engine::bindings::skillcell::plugin::library::ReadError;
+use skillcell_engine::catalog::{Catalog, Root};
+use std::path::{Path, PathBuf};
+
+struct NativeRoot(PathBuf);
+
+impl Root for NativeRoot {
+    fn label(&self) -> String {
+        "native".to_owned()
+    }
+    fn folder_name(&self) -> String {
+        "native".to_owned()
+    }
+    fn read_text(&self, path: &str) -> Result<String, ReadError> {
+        std::fs::read_to_string(self.0.join(path)).map_err(|error| ReadError::Failed(error.to_string()))
+    }
+    fn has_file(&self, path: &str) -> bool {
+        self.0.join(path).is_file()
+    }
+}
+
+/// A catalog of a folder, in this process.
+pub fn native_catalog(folder: &Path) -> Catalog {
+    let mut catalog = Catalog::new(vec![Box::new(NativeRoot(folder.to_owned()))]);
+    let mut changes = Vec::new();
+    let mut waiting = vec![String::new()];
+    while let Some(path) = waiting.pop() {
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        for entry in std::fs::read_dir(folder.join(&path)).expect("a readable folder").flatten() {
+            let name = entry.file_name().into_string().expect("a name in UTF-8");
+            if entry.path().is_dir() { folders.push(name) } else { files.push(name) }
+        }
+        waiting
+            .extend(folders.iter().map(|name| if path.is_empty() { name.clone() } else { format!("{path}/{name}") }));
+        changes.push(Change::Folder(Listing {
+            folder: Location { root: 0, path },
+            files,
+            folders,
+            troubles: Vec::new(),
+        }));
+    }
+    catalog.update(changes);
+    catalog.arrange();
+    catalog
+}
