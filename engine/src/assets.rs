@@ -6,6 +6,7 @@ use crate::catalog::Root;
 use crate::paths;
 use crate::shelf::Shelf;
 use crate::skill::{DeclaredAsset, DeclaredScript};
+use std::collections::BTreeSet;
 
 /// Most files named when the one asked for is not there.
 const MOST_FILES_NAMED: usize = 20;
@@ -39,8 +40,6 @@ fn extension(file: &str) -> Option<String> {
 /// Something that a skill declares and another may inherit.
 trait Declared: Sized {
     fn file(&self) -> &str;
-    /// Address of the skill it is inherited from.
-    fn owner(&self) -> Option<&str>;
     /// What one skill declares. Without a resource folder there is nothing to declare.
     fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self>;
 }
@@ -48,9 +47,6 @@ trait Declared: Sized {
 impl Declared for Asset {
     fn file(&self) -> &str {
         &self.file
-    }
-    fn owner(&self) -> Option<&str> {
-        self.inherited_from.as_deref()
     }
     fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
         let Some(resources) = shelf.resources(number) else { return Vec::new() };
@@ -70,9 +66,6 @@ impl Declared for Asset {
 impl Declared for Script {
     fn file(&self) -> &str {
         &self.file
-    }
-    fn owner(&self) -> Option<&str> {
-        self.inherited_from.as_deref()
     }
     fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
         let Some(resources) = shelf.resources(number) else { return Vec::new() };
@@ -110,24 +103,19 @@ pub fn inherited_scripts(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) 
 fn inherited<T: Declared>(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, own: &[T]) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     for ancestor in shelf.chain(number).into_iter().skip(1).rev() {
-        for entry in T::declared_by(shelf, ancestor, Some(&shelf.address(ancestor))) {
-            let replaced =
-                found.iter_mut().find(|other| other.owner() != entry.owner() && same_name(other.file(), entry.file()));
-            match replaced {
-                Some(other) => *other = entry,
-                None => found.push(entry),
-            }
-        }
+        let nearer = T::declared_by(shelf, ancestor, Some(&shelf.address(ancestor)));
+        replace(&mut found, &nearer);
+        found.extend(nearer);
     }
-    found.retain(|entry| {
-        !own.iter().any(|own| same_name(own.file(), entry.file()))
-            && own_file(shelf, roots, number, entry.file()).is_none()
-    });
+    replace(&mut found, own);
+    found.retain(|entry| own_file(shelf, roots, number, entry.file()).is_none());
     found
 }
 
-fn same_name(left: &str, right: &str) -> bool {
-    paths::last_segment(left) == paths::last_segment(right)
+/// Drops every entry that a more specific skill has a file of the same name for.
+fn replace<T: Declared>(entries: &mut Vec<T>, nearer: &[T]) {
+    let names: BTreeSet<&str> = nearer.iter().map(|entry| paths::last_segment(entry.file())).collect();
+    entries.retain(|entry| !names.contains(paths::last_segment(entry.file())));
 }
 
 /// The folder of a folder skill, if a file is in it, declared or not.
@@ -142,14 +130,14 @@ fn own_file(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, file: &str) -
 pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundAsset, AssetError> {
     let number = shelf.names.find(shelf, name).map_err(AssetError::NoSkill)?;
     if matches!(file, "" | ".") {
-        return Err(AssetError::NoFile(offered(shelf, roots, number)));
+        return Err(AssetError::NoFile(offered(shelf, number)));
     }
     let file = paths::clean(file).ok_or(AssetError::UnsafePath)?;
     let address = shelf.address(number);
     let file_of = |number: usize| Location { root: shelf.skill(number).root, path: shelf.skill(number).file.clone() };
     let found = |asset: Asset, declared: bool, holder: usize| FoundAsset {
         address: address.clone(),
-        sources: if holder == number { vec![file_of(number)] } else { vec![file_of(number), file_of(holder)] },
+        sources: shelf.chain(number).into_iter().take(holder + 1).map(file_of).collect(),
         media_type: media_type(&asset.file).to_owned(),
         asset,
         declared,
@@ -159,10 +147,10 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
         let assets = Asset::declared_by(shelf, holder, from.as_deref()).into_iter();
         let scripts = Script::declared_by(shelf, holder, from.as_deref()).into_iter().map(as_asset);
         if let Some(asset) = assets.chain(scripts).find(|asset| asset.file == file) {
-            return Ok(found(asset, true, holder));
+            return Ok(found(asset, true, distance));
         }
-        let undeclared = own_file(shelf, roots, number, &file).filter(|_| distance == 0 && !paths::is_hidden(&file));
-        if let Some(folder) = undeclared {
+        let may_be_undeclared = distance == 0 && !paths::is_hidden(&file);
+        if let Some(folder) = may_be_undeclared.then(|| own_file(shelf, roots, number, &file)).flatten() {
             let asset = Asset {
                 binary: is_binary(&file),
                 file,
@@ -171,10 +159,10 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
                 folder,
                 inherited_from: None,
             };
-            return Ok(found(asset, false, holder));
+            return Ok(found(asset, false, distance));
         }
     }
-    Err(AssetError::NoFile(offered(shelf, roots, number)))
+    Err(AssetError::NoFile(offered(shelf, number)))
 }
 
 fn as_asset(script: Script) -> Asset {
@@ -188,12 +176,15 @@ fn as_asset(script: Script) -> Asset {
     }
 }
 
-fn offered(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<String> {
-    let assets =
-        own_assets(shelf, number).into_iter().chain(inherited_assets(shelf, roots, number)).map(|asset| asset.file);
-    let scripts =
-        own_scripts(shelf, number).into_iter().chain(inherited_scripts(shelf, roots, number)).map(|script| script.file);
-    assets.chain(scripts).take(MOST_FILES_NAMED).collect()
+/// The first few files that a skill and those it inherits from declare.
+fn offered(shelf: &Shelf, number: usize) -> Vec<String> {
+    let declared =
+        shelf.chain(number).into_iter().filter(|holder| shelf.resources(*holder).is_some()).flat_map(|holder| {
+            let skill = shelf.skill(holder);
+            skill.assets.iter().map(|asset| &asset.file).chain(skill.scripts.iter().map(|script| &script.file))
+        });
+    let mut seen = BTreeSet::new();
+    declared.filter(|file| seen.insert(*file)).take(MOST_FILES_NAMED).cloned().collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::folders::{self, Folders};
-use crate::problem::Finding;
+use crate::paths;
+use crate::problem::{Finding, quote};
 use crate::score::{self, Fit, TOLERANCE};
 use crate::search::Query;
 use crate::shelf::{Shelf, Shelved};
@@ -82,13 +83,15 @@ impl Catalog {
     /// Puts all skills on a new shelf.
     pub fn arrange(&mut self) -> Outline {
         self.shelf = Shelf::new(&self.labels, std::mem::take(&mut self.gathered));
-        self.problems = hidden_skills(&self.shelf);
+        self.problems = misplaced(&self.shelf);
         for (number, contents) in (0..).zip(&self.contents) {
             contents.problems(number, &mut self.problems);
         }
         self.problems.sort_by(|left, right| {
-            let order = |problem: &Problem| (problem.location.root, problem.location.path.clone(), problem.line);
-            order(left).cmp(&order(right))
+            let place = |problem: &Problem| (problem.location.root, problem.line);
+            let paths =
+                (left.location.root.cmp(&right.location.root)).then(left.location.path.cmp(&right.location.path));
+            paths.then(place(left).cmp(&place(right)))
         });
         Outline { skills: count(self.shelf.count()), problems: count(self.problems.len()) }
     }
@@ -103,7 +106,7 @@ impl Catalog {
             Change::Folder(listing) => contents.folders.set(listing),
             Change::FolderGone(location) => {
                 contents.folders.remove(&location.path);
-                contents.files.retain(|file, _| !folders::is_below(file, &location.path));
+                folders::remove_below(&mut contents.files, &location.path);
             }
             Change::File(location) => {
                 contents.files.remove(&location.path);
@@ -167,7 +170,7 @@ impl Catalog {
         let tokens = tokenize(&request.context);
         if let Some(name) = &request.chosen {
             let number = self.shelf.names.find(&self.shelf, name)?;
-            let fit = self.shelf.keywords.fit_of(number, &tokens);
+            let fit = self.shelf.keywords.fit_of(number, self.shelf.skill(number), &tokens);
             return Ok(Answer::Matched(self.matched(&fit, &tokens)));
         }
         let mut fits = self.shelf.keywords.rank(&tokens);
@@ -246,7 +249,7 @@ impl Contents {
         self.files.retain(|_, reading| reading.wanted);
         let shelved = candidates.into_iter().filter_map(|candidate| {
             let skill = self.files.get(&candidate.file)?.skill.clone()?;
-            Some(Shelved { skill, resources: candidate.resources })
+            Some(Shelved { skill, resources: candidate.resources, hides_skills: candidate.hides_skills })
         });
         shelved.collect()
     }
@@ -275,13 +278,27 @@ fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Skills that their path does not find, because another of the same root has the same one.
-fn hidden_skills(shelf: &Shelf) -> Vec<Problem> {
-    let hidden = shelf.skills().filter_map(|(number, skill)| {
-        let other = shelf.skill(shelf.names.hidden_by(shelf, number)?);
-        let message = format!("its path `{}` finds `{}` instead", skill.skill_path, other.file);
-        let advice = format!("rename one of them; until then `{}` finds it", shelf.address(number));
-        Some(Finding::warning("same-path", message, advice).in_file(skill.root, &skill.file))
-    });
-    hidden.collect()
+/// What is wrong with skills only because of what is, or is not, beside them.
+fn misplaced(shelf: &Shelf) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (number, skill) in shelf.skills() {
+        if let Some(other) = shelf.names.hidden_by(shelf, number) {
+            let message =
+                format!("its path `{}` finds `{}` instead", quote(&skill.skill_path), quote(&shelf.skill(other).file));
+            let advice = format!("rename one of them; until then `{}` finds it", quote(&shelf.address(number)));
+            problems.push(Finding::warning("same-path", message, advice).in_file(skill.root, &skill.file));
+        }
+        if shelf.resources(number).is_none() && !(skill.assets.is_empty() && skill.scripts.is_empty()) {
+            let folder = quote(paths::without_extension(&skill.file));
+            let message = format!("files are declared, but there is no resource folder `{folder}`");
+            let advice = "make the folder, or remove `assets` and `scripts`";
+            problems.push(Finding::warning("no-resource-folder", message, advice).in_file(skill.root, &skill.file));
+        }
+        if let Some(folder) = shelf.resources(number).filter(|_| shelf.hides_skills(number)) {
+            let message = format!("`{}` is its resource folder, so the skills in there are not served", quote(folder));
+            let advice = "add an `_index.md` to the folder if it is a category, or rename one of the two";
+            problems.push(Finding::warning("hidden-skills", message, advice).in_file(skill.root, &skill.file));
+        }
+    }
+    problems
 }

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 
 /// A component of world `engine`. Whoever exports one decides what stands between the catalog and a root handle.
 pub trait Engine {
-    fn borrow(handle: SkillRoot) -> Box<dyn Root>;
+    fn root(handle: SkillRoot) -> Box<dyn Root>;
 }
 
 impl Root for SkillRoot {
@@ -42,7 +42,7 @@ fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
 impl<E: Engine> Guest for E {
     fn open(roots: Vec<exports::SkillRoot>) {
         std::panic::set_hook(Box::new(|panic| log::write(log::Level::Warn, &panic.to_string())));
-        CATALOG.set(Catalog::new(roots.into_iter().map(E::borrow).collect()));
+        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect()));
     }
     fn update(changes: Vec<Change>) {
         CATALOG.with_borrow_mut(|catalog| catalog.update(changes));

@@ -4,6 +4,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{Listing, Trouble};
 use crate::paths;
 use crate::skill::SKILL_FILE;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 /// The folders of one root, as the host listed them.
 #[derive(Default)]
@@ -22,6 +23,8 @@ struct Folder {
 pub struct Candidate {
     pub file: String,
     pub resources: Option<String>,
+    /// Whether there are skills in the resource folder of a tree skill, which are not served.
+    pub hides_skills: bool,
 }
 
 impl Folders {
@@ -35,21 +38,20 @@ impl Folders {
     }
 
     pub fn remove(&mut self, path: &str) {
-        self.folders.retain(|folder, _| folder != path && !is_below(folder, path));
+        self.folders.remove(path);
+        remove_below(&mut self.folders, path);
     }
 
+    /// What was not walked, with its path.
     pub fn troubles(&self) -> impl Iterator<Item = (String, &Trouble)> {
-        let named = |(folder, entry): (&String, _)| -> Vec<(String, &Trouble)> {
-            let entry: &Folder = entry;
-            let path = |trouble: &Trouble| {
-                if trouble.name.is_empty() { folder.clone() } else { paths::join(folder, &trouble.name) }
-            };
-            entry.troubles.iter().map(|trouble| (path(trouble), trouble)).collect()
-        };
-        self.folders.iter().map(named).collect::<Vec<_>>().into_iter().flatten()
+        let path =
+            |folder: &str, name: &str| if name.is_empty() { folder.to_owned() } else { paths::join(folder, name) };
+        self.folders.iter().flat_map(move |(folder, entry)| {
+            entry.troubles.iter().map(move |trouble| (path(folder, &trouble.name), trouble))
+        })
     }
 
-    /// Every file that is a skill by its place. `is_tree_skill` reads a file and tells whether it holds one, which
+    /// Every file that is a skill by its place. `is_skill` reads a file and tells whether it holds one, which
     /// decides whether the folder of the same name is that skill's resource folder or a category of its own.
     pub fn skills(&self, mut is_skill: impl FnMut(&str) -> bool) -> Vec<Candidate> {
         let mut found = Vec::new();
@@ -61,7 +63,7 @@ impl Folders {
             if holds_skill {
                 let file = paths::join(&path, SKILL_FILE);
                 if is_skill(&file) {
-                    found.push(Candidate { file, resources: Some(path.clone()) });
+                    found.push(Candidate { file, resources: Some(path.clone()), hides_skills: false });
                 }
             } else if !inside_skill {
                 for name in &folder.files {
@@ -71,7 +73,8 @@ impl Folders {
                         let resources = folder.folders.contains(stem).then(|| paths::join(&path, stem));
                         let resources = resources.filter(|folder| !self.is_category(folder));
                         resource_folders.extend(resources.iter().map(|_| stem));
-                        found.push(Candidate { file, resources });
+                        let hides_skills = resources.as_ref().is_some_and(|folder| self.hides_skills(folder));
+                        found.push(Candidate { file, resources, hides_skills });
                     }
                 }
             }
@@ -84,12 +87,34 @@ impl Folders {
 
     /// A folder with a skill or a category file in it is no resource folder.
     fn is_category(&self, path: &str) -> bool {
-        let holds = |folder: &Folder| folder.files.contains(SKILL_FILE) || folder.files.contains("_index.md");
-        self.folders.get(path).is_some_and(holds)
+        self.folders.get(path).is_some_and(Folder::holds_skill)
+    }
+
+    /// Whether there are skills further down in a resource folder, where nobody looks for them.
+    fn hides_skills(&self, path: &str) -> bool {
+        below(&self.folders, path).any(|(_, folder)| folder.holds_skill())
     }
 }
 
-/// Whether a path is somewhere below a folder.
-pub fn is_below(path: &str, folder: &str) -> bool {
-    folder.is_empty() && !path.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+impl Folder {
+    fn holds_skill(&self) -> bool {
+        self.files.contains(SKILL_FILE) || self.files.contains("_index.md")
+    }
+}
+
+/// The entries of a map by path that are somewhere below a folder.
+fn below<'map, T>(map: &'map BTreeMap<String, T>, folder: &str) -> impl Iterator<Item = (&'map String, &'map T)> {
+    // Paths are sorted, and `0` is what comes after `/`.
+    let (first, beyond) =
+        if folder.is_empty() { (String::new(), None) } else { (format!("{folder}/"), Some(format!("{folder}0"))) };
+    let beyond = beyond.map_or(Bound::Unbounded, Bound::Excluded);
+    map.range((Bound::Included(first), beyond))
+}
+
+/// Removes the entries of a map by path that are somewhere below a folder.
+pub fn remove_below<T>(map: &mut BTreeMap<String, T>, folder: &str) {
+    let gone: Vec<String> = below(map, folder).map(|(path, _)| path.clone()).collect();
+    for path in gone {
+        map.remove(&path);
+    }
 }

@@ -1,7 +1,8 @@
 //! The block between the `---` lines: where it is, and what it says.
 
-use crate::problem::Finding;
+use crate::problem::{Finding, quote};
 use crate::yaml::{self, Entry, Node, Value};
+use std::collections::BTreeSet;
 
 /// A text in its two parts.
 #[derive(Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub enum Split<'text> {
 /// The YAML begins on the second line of the file.
 const LINES_BEFORE: u32 = 1;
 
-/// Finds the front matter. A byte order mark and any line ending are fine.
+/// Finds the front matter. A byte order mark and Windows line ends are fine.
 pub fn split(text: &str) -> Split<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((first, after)) = text.split_once('\n') else { return Split::Absent };
@@ -64,7 +65,7 @@ impl Fields {
 pub struct Parsed {
     pub fields: Fields,
     pub findings: Vec<Finding>,
-    /// Whether all of it was understood. If not, a finding `bad-yaml` says why.
+    /// Whether all of it was understood. If not, the first finding says why.
     pub complete: bool,
 }
 
@@ -76,8 +77,15 @@ pub fn parse(text: &str) -> Parsed {
         Err(fault) => fault,
     };
     let finding = |advice: &str| {
-        Finding::warning("bad-yaml", format!("not valid YAML: {}", fault.message), advice).at(fault.line + LINES_BEFORE)
+        let message = format!("not valid YAML: {}", fault.message);
+        Finding::warning("bad-yaml", message, advice).at(fault.line + LINES_BEFORE)
     };
+    if fault.too_complex {
+        let advice = "make it flatter or shorter; until then only its plain `key: value` lines are understood";
+        let message = format!("too complex: {}", fault.message);
+        let finding = Finding::warning("too-complex", message, advice).at(fault.line + LINES_BEFORE);
+        return Parsed { fields: Fields { entries: plain_lines(text) }, findings: vec![finding], complete: false };
+    }
     if let Ok(node) = yaml::parse(&with_quoted_values(text)) {
         let (fields, mut findings) = as_fields(node);
         findings.push(finding("put quotes around a value that contains `: `"));
@@ -95,19 +103,18 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
                 raise(&mut entry.node);
                 entry.line += LINES_BEFORE;
             }
-            let mut seen: Vec<&str> = Vec::new();
+            let mut seen: BTreeSet<&str> = BTreeSet::new();
             for entry in &entries {
-                if seen.contains(&entry.key.as_str()) {
+                if !seen.insert(&entry.key) {
                     findings.push(
                         Finding::warning(
                             "duplicate-key",
-                            format!("`{}` stands here twice", entry.key),
-                            "keep one of them; the first counts",
+                            format!("`{}` stands here twice", quote(&entry.key)),
+                            "keep one of them; the first that says something counts",
                         )
                         .at(entry.line),
                     );
                 }
-                seen.push(&entry.key);
             }
             (Fields { entries }, findings)
         }

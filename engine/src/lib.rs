@@ -34,7 +34,7 @@ mod exported {
     struct Component;
 
     impl crate::component::Engine for Component {
-        fn borrow(handle: SkillRoot) -> Box<dyn Root> {
+        fn root(handle: SkillRoot) -> Box<dyn Root> {
             Box::new(handle)
         }
     }

@@ -5,10 +5,13 @@ use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::shelf::Shelf;
 use crate::skill::Skill;
 use crate::text::{edit_distance, fold};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Most names offered in place of an unknown one.
 const MOST_CLOSE_NAMES: usize = 5;
+
+/// Most names offered in place of a short one that several skills have.
+const MOST_HOLDERS: usize = 20;
 
 /// Longer names are not compared letter by letter; nobody mistypes them.
 const LONGEST_COMPARED: usize = 128;
@@ -38,7 +41,10 @@ impl Names {
 
     /// The skill that a name means: a path or a qualified name in the first root that has it, then a short name.
     pub fn find(&self, shelf: &Shelf, name: &str) -> Result<usize, LookupError> {
-        let name = name.trim();
+        if let Some(number) = self.by_address(shelf, name) {
+            return Ok(number);
+        }
+        let name = name.trim().trim_end_matches('/');
         if let Some(number) = self.by_address(shelf, name) {
             return Ok(number);
         }
@@ -62,31 +68,31 @@ impl Names {
 
     /// The skill with this path, alone or behind a root's label, or with this file.
     pub fn by_address(&self, shelf: &Shelf, address: &str) -> Option<usize> {
-        let in_root = |(root, path)| self.by_path(shelf, path, |skill| skill.root == root);
+        let by_file = |file: &str, root: Option<u32>| {
+            let mut skills =
+                shelf.skills().filter(|(_, skill)| skill.file == file && root.is_none_or(|root| skill.root == root));
+            skills.by_ref().min_by_key(|(_, skill)| skill.root).map(|(number, _)| number)
+        };
+        let in_root = |(root, path)| self.by_path_in(shelf, root, path).or_else(|| by_file(path, Some(root)));
         self.by_path(shelf, address, |_| true)
             .or_else(|| self.roots_named(address).find_map(in_root))
-            .or_else(|| shelf.skills().find(|(_, skill)| skill.file == address).map(|(number, _)| number))
+            .or_else(|| by_file(address, None))
     }
 
-    /// The name that finds exactly this skill.
+    /// The skill with this path in one root.
+    pub fn by_path_in(&self, shelf: &Shelf, root: u32, path: &str) -> Option<usize> {
+        self.by_path(shelf, path, |skill| skill.root == root)
+    }
+
+    /// The name that finds exactly this skill: its path, or its path or file behind the label.
     pub fn address(&self, shelf: &Shelf, number: usize) -> String {
         let skill = shelf.skill(number);
         if self.by_path(shelf, &skill.skill_path, |_| true) == Some(number) {
             skill.skill_path.clone()
-        } else if self.by_path(shelf, &skill.skill_path, |other| other.root == skill.root) == Some(number) {
+        } else if self.by_path_in(shelf, skill.root, &skill.skill_path) == Some(number) {
             self.qualified(skill, &skill.skill_path)
         } else {
-            skill.file.clone()
-        }
-    }
-
-    /// What a person is shown: the short name of a folder skill while it is the only one of that name.
-    pub fn shown(&self, shelf: &Shelf, number: usize) -> String {
-        let skill = shelf.skill(number);
-        match skill.model {
-            SkillModel::Tree => self.address(shelf, number),
-            SkillModel::Folder if self.folder_holders(shelf, &skill.name) == 1 => skill.name.clone(),
-            SkillModel::Folder => self.full_name(shelf, number),
+            self.qualified(skill, &skill.file)
         }
     }
 
@@ -98,7 +104,7 @@ impl Names {
     /// Another skill of the same root that hides this one from its path.
     pub fn hidden_by(&self, shelf: &Shelf, number: usize) -> Option<usize> {
         let skill = shelf.skill(number);
-        let holder = self.by_path(shelf, &skill.skill_path, |other| other.root == skill.root);
+        let holder = self.by_path_in(shelf, skill.root, &skill.skill_path);
         holder.filter(|holder| *holder != number)
     }
 
@@ -111,10 +117,6 @@ impl Names {
 
     fn by_short_name(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
         self.by_short_name.get(&fold(name)).into_iter().flatten().copied()
-    }
-
-    fn folder_holders(&self, shelf: &Shelf, name: &str) -> usize {
-        self.by_short_name(name).filter(|number| shelf.skill(*number).model == SkillModel::Folder).count()
     }
 
     /// Roots whose label and a colon begin the name, with the rest of it.
@@ -145,7 +147,7 @@ impl Names {
     }
 
     fn several(&self, shelf: &Shelf, holders: &[usize]) -> LookupError {
-        LookupError::Several(holders.iter().map(|number| self.full_name(shelf, *number)).collect())
+        LookupError::Several(holders.iter().take(MOST_HOLDERS).map(|number| self.full_name(shelf, *number)).collect())
     }
 
     /// Names that contain the unknown one, are contained in it, or differ by few letters.
@@ -155,7 +157,7 @@ impl Names {
         if letters == 0 || letters > LONGEST_COMPARED {
             return Vec::new();
         }
-        let mut close: BTreeSet<(usize, String)> = BTreeSet::new();
+        let mut close: Vec<(usize, usize)> = Vec::new();
         for (number, skill) in shelf.skills() {
             let distance = [skill.short_name(), &skill.skill_path].into_iter().filter_map(|candidate| {
                 let candidate = fold(candidate);
@@ -166,10 +168,17 @@ impl Names {
                 let distance = if far { usize::MAX } else { edit_distance(&candidate, &wanted) };
                 if distance <= most { Some(distance) } else { part.then_some(most + 1) }
             });
-            if let Some(distance) = distance.min() {
-                close.insert((distance, self.shown(shelf, number)));
-            }
+            close.extend(distance.min().map(|distance| (distance, number)));
         }
-        close.into_iter().map(|(_, name)| name).take(MOST_CLOSE_NAMES).collect()
+        close.sort_unstable();
+        close.iter().take(MOST_CLOSE_NAMES).map(|(_, number)| self.suggested(shelf, *number)).collect()
+    }
+
+    /// The shown name if it really finds this skill, else the address.
+    fn suggested(&self, shelf: &Shelf, number: usize) -> String {
+        let skill = shelf.skill(number);
+        let names = [skill.name.clone(), self.full_name(shelf, number)];
+        let found = names.into_iter().find(|name| self.find(shelf, name).is_ok_and(|found| found == number));
+        found.unwrap_or_else(|| self.address(shelf, number))
     }
 }

@@ -4,6 +4,42 @@ use crate::bindings::exports::skillcell::plugin::catalog::{Location, Problem, Tr
 use crate::bindings::skillcell::plugin::library::{Oversize, ReadError, SetAsideReason};
 use crate::bindings::skillcell::plugin::types::Severity;
 
+/// Most problems that are kept of one file. Whoever mends these sees the next.
+const MOST_PER_FILE: usize = 20;
+
+/// Longest piece of a file that a message repeats, in characters.
+const LONGEST_QUOTE: usize = 80;
+
+/// A piece of a file as a message can show it: on one line and not too long.
+pub fn quote(text: &str) -> String {
+    let mut shown: String = text
+        .chars()
+        .take(LONGEST_QUOTE)
+        .flat_map(|letter| {
+            let plain = (!letter.is_control()).then_some(letter);
+            plain.into_iter().chain(plain.is_none().then(|| letter.escape_default()).into_iter().flatten())
+        })
+        .collect();
+    if text.chars().nth(LONGEST_QUOTE).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A few of many problems of one file, with one that says how many there are.
+pub fn first_few(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let more = findings.len().saturating_sub(MOST_PER_FILE);
+    if more > 0 {
+        findings.truncate(MOST_PER_FILE);
+        findings.push(Finding::warning(
+            "more-problems",
+            format!("{more} more problems in this file"),
+            "mend the first ones and look again",
+        ));
+    }
+    findings
+}
+
 /// A problem of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -51,7 +87,7 @@ impl Finding {
             ReadError::TooLarge(Oversize { size, limit }) => Self::error(
                 "too-large",
                 format!("{size} bytes, and the limit is {limit}"),
-                "split the file, or raise `assets.max_size_bytes`",
+                "split the file, or raise MAX_FILE_SIZE_MB",
             ),
             ReadError::NotText(valid) => {
                 Self::error("not-text", format!("not UTF-8 after the first {valid} bytes"), "save the file as UTF-8")
@@ -79,7 +115,7 @@ impl Finding {
         match reason {
             TroubleReason::TooDeep => Self::error(
                 "too-deep",
-                "more than 10 levels below the root, so nothing in it is served",
+                "too many levels below the root, so nothing in it is served",
                 "move it up, or configure a folder further down as a root",
             ),
             TroubleReason::NoPermission => {

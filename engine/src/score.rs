@@ -100,13 +100,15 @@ impl Keywords {
     }
 
     /// The fit of one skill, which may be none at all.
-    pub fn fit_of(&self, skill: usize, tokens: &[String]) -> Fit {
-        self.rank(tokens).into_iter().find(|fit| fit.skill == skill).unwrap_or_else(|| self.fit(skill, 0.0))
+    pub fn fit_of(&self, number: usize, skill: &Skill, tokens: &[String]) -> Fit {
+        let all = if skill.keywords.is_empty() { tokens.len() } else { skill.keywords.len() };
+        let hits = matched_keywords(skill, tokens).len();
+        self.fit(number, if hits == 0 { 0.0 } else { share(hits, all) })
     }
 
     fn fit(&self, skill: usize, base: f64) -> Fit {
         let score = base + self.priority[skill] * PRIORITY_POINT;
-        // Six digits are more than any two different shares need, and read better than 0.7010000000000001.
+        // Six digits read better than 0.7010000000000001; the order goes by the exact share.
         Fit { skill, base, score: (score * 1e6).round() / 1e6 }
     }
 
@@ -141,9 +143,11 @@ pub fn matched_keywords(skill: &Skill, tokens: &[String]) -> Vec<String> {
         let words = words_of(skill);
         return tokens.iter().filter(|token| words.contains(*token)).cloned().collect();
     }
+    let tokens: Vec<(&String, Letters)> = tokens.iter().map(|token| (token, Letters::of(token))).collect();
     let matches_any = |keyword: &&String| {
         let keyword = fold(keyword);
-        tokens.iter().any(|token| matches(token, &keyword))
+        let letters = Letters::of(&keyword);
+        tokens.iter().any(|(token, other)| letters.may_match(*other) && matches(token, &keyword))
     };
     skill.keywords.iter().filter(matches_any).cloned().collect()
 }

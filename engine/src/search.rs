@@ -67,6 +67,8 @@ fn fold_with_origin(text: &str) -> (String, Option<Vec<usize>>) {
 
 /// The characters around a range that lies on character boundaries, with line ends as spaces.
 fn window(text: &str, range: std::ops::Range<usize>) -> String {
+    let range =
+        range.start..text[range.clone()].char_indices().nth(2 * AROUND).map_or(range.end, |(at, _)| range.start + at);
     let before = text[..range.start].char_indices().rev().take(AROUND).last();
     let start = before.map_or(range.start, |(at, _)| at);
     let after = text[range.end..].char_indices().nth(AROUND);

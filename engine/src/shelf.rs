@@ -12,6 +12,8 @@ pub struct Shelved {
     pub skill: Rc<Skill>,
     /// Path of the resource folder below the root, if there is one.
     pub resources: Option<String>,
+    /// Whether there are skills in the resource folder, which are not served.
+    pub hides_skills: bool,
 }
 
 /// All skills, sorted by path and then root. A skill's position is its number until the next update.
@@ -53,6 +55,10 @@ impl Shelf {
 
     pub fn resources(&self, number: usize) -> Option<&str> {
         self.shelved[number].resources.as_deref()
+    }
+
+    pub fn hides_skills(&self, number: usize) -> bool {
+        self.shelved[number].hides_skills
     }
 
     pub fn parent(&self, number: usize) -> Option<usize> {

@@ -4,8 +4,9 @@ use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution};
 use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
 use crate::frontmatter::{self, Fields, Parsed, Split};
 use crate::paths;
-use crate::problem::Finding;
+use crate::problem::{Finding, first_few, quote};
 use crate::text::fold;
+use crate::tokens;
 use crate::yaml::{Entry, Node, Value};
 
 /// The file that makes a folder a skill.
@@ -17,6 +18,13 @@ const LONGEST_DESCRIPTION: usize = 1024;
 
 /// A thousand points of priority are worth as much as a perfect match; nobody needs more than a few.
 const HIGHEST_PRIORITY: f64 = 1_000_000.0;
+
+/// Longer texts in front matter are of no use to a list, and would let one file fill the memory that all share.
+const LONGEST_KEPT_NAME: usize = 256;
+const LONGEST_KEPT_DESCRIPTION: usize = 4_096;
+const LONGEST_KEYWORD: usize = 100;
+const MOST_KEYWORDS: usize = 500;
+const MOST_DECLARED: usize = 1_000;
 
 /// Everything known from the file alone.
 #[derive(Debug)]
@@ -64,7 +72,7 @@ impl Skill {
         }
     }
 
-    /// The folder that the skill's place in the tree is counted from: a folder skill stands beside its folder.
+    /// The folder that its file is in.
     pub fn folder(&self) -> &str {
         paths::folder_of(&self.file).unwrap_or("")
     }
@@ -97,7 +105,7 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
     let Parsed { fields, findings, complete } = frontmatter::parse(yaml);
     let mut reader = Reader { metadata: fields.below("metadata"), fields, complete, model, findings };
     let skill = reader.skill(root, root_folder, file, body);
-    (skill, reader.findings)
+    (skill, first_few(reader.findings))
 }
 
 struct Reader {
@@ -155,11 +163,12 @@ impl Reader {
             self.missing(Finding::error("missing-description", "`description` is missing or no text", advice).at(line));
             return None;
         };
-        if self.model == SkillModel::Folder && text.chars().count() > LONGEST_DESCRIPTION {
+        let letters = text.chars().count();
+        if self.model == SkillModel::Folder && letters > LONGEST_DESCRIPTION || letters > LONGEST_KEPT_DESCRIPTION {
             let message = format!("`description` is longer than {LONGEST_DESCRIPTION} characters");
             self.findings.push(Finding::warning("long-description", message, "shorten it").at(line));
         }
-        Some(text)
+        Some(text.chars().take(LONGEST_KEPT_DESCRIPTION).collect())
     }
 
     fn folder_skill_name(&mut self, folder: &str) -> String {
@@ -173,8 +182,13 @@ impl Reader {
         };
         let legal = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         if name.chars().count() > LONGEST_NAME || !name.chars().all(legal) {
-            let message = format!("the name `{name}` is not made of 1 to {LONGEST_NAME} of `a-z`, `0-9` and `-`");
-            self.findings.push(Finding::warning("bad-name", message, "use lower-case words joined by `-`").at(line));
+            let message =
+                format!("the name `{}` is not made of 1 to {LONGEST_NAME} of `a-z`, `0-9` and `-`", quote(&name));
+            self.findings
+                .push(Finding::warning("bad-name", message, "use a few lower-case words joined by `-`").at(line));
+            if name.chars().count() > LONGEST_KEPT_NAME {
+                return folder.to_owned();
+            }
         } else if name != folder {
             let message = format!("the name `{name}` differs from the folder `{folder}`");
             self.findings.push(Finding::warning("name-differs", message, "rename one of them").at(line));
@@ -190,7 +204,7 @@ impl Reader {
 
     fn keywords(&mut self) -> Vec<String> {
         let Some(entry) = self.tree_field("keywords") else { return Vec::new() };
-        match &entry.node.value {
+        let mut keywords = match &entry.node.value {
             Value::List(items) => items.iter().filter_map(|item| self.word(item, "keywords")).collect(),
             // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
             Value::Scalar { text, .. } if self.model == SkillModel::Folder && self.fields.get("keywords").is_none() => {
@@ -202,14 +216,27 @@ impl Reader {
                 }
                 Vec::new()
             }
+        };
+        if keywords.len() > MOST_KEYWORDS {
+            let message = format!("{} keywords, and only the first {MOST_KEYWORDS} count", keywords.len());
+            self.findings
+                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.line));
+            keywords.truncate(MOST_KEYWORDS);
         }
+        for keyword in keywords.iter().filter(|keyword| !tokens::can_match(keyword)) {
+            let message = format!("the keyword `{}` can never match", quote(keyword));
+            let advice = "use a word of three letters or more, such as `cpp` for `c++`";
+            self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(entry.line));
+        }
+        keywords
     }
 
     fn word(&mut self, item: &Node, field: &str) -> Option<String> {
-        let text = item.as_text().map(str::trim).filter(|text| !text.is_empty());
+        let text =
+            item.as_text().map(str::trim).filter(|text| !text.is_empty() && text.chars().count() <= LONGEST_KEYWORD);
         if text.is_none() {
-            let message = format!("an entry of `{field}` is no word");
-            self.findings.push(Finding::warning("wrong-type", message, "remove it, or write a word").at(item.line));
+            let message = format!("an entry of `{field}` is no word, or longer than {LONGEST_KEYWORD} characters");
+            self.findings.push(Finding::error("wrong-type", message, "remove it, or write a word").at(item.line));
         }
         text.map(str::to_owned)
     }
@@ -217,9 +244,7 @@ impl Reader {
     fn inherit(&mut self) -> bool {
         let unless_said = self.model == SkillModel::Tree;
         let Some(entry) = self.tree_field("inherit") else { return unless_said };
-        // Below `metadata` a careful author writes the boolean as a string.
-        let said = entry.node.as_bool().or_else(|| entry.node.as_text().and_then(|text| text.parse().ok()));
-        said.unwrap_or_else(|| {
+        as_flag(&entry.node).unwrap_or_else(|| {
             self.wrong_type(&entry, "`true` or `false`");
             unless_said
         })
@@ -259,8 +284,12 @@ impl Reader {
             self.wrong_type(&entry, "a list");
             return Vec::new();
         };
+        if items.len() > MOST_DECLARED {
+            let message = format!("{} entries of `{field}`, and only the first {MOST_DECLARED} count", items.len());
+            self.findings.push(Finding::error("too-many", message, "split the skill").at(entry.line));
+        }
         let mut declared = Vec::new();
-        for item in items {
+        for item in items.iter().take(MOST_DECLARED) {
             let (path, fields): (Option<&str>, &[Entry]) = match &item.value {
                 Value::Scalar { .. } => (item.as_text(), &[]),
                 Value::Map(fields) => (find(fields, "file").and_then(Node::as_text), fields),
@@ -279,7 +308,7 @@ impl Reader {
                 None => self.findings.push(
                     Finding::error(
                         "unsafe-path",
-                        format!("`{path}` leaves the resource folder or is hidden"),
+                        format!("`{}` leaves the resource folder, or is hidden or empty", quote(path)),
                         "use a path below the resource folder",
                     )
                     .at(item.line),
@@ -294,7 +323,7 @@ impl Reader {
             None | Some(("claude", _)) => Execution::Claude,
             Some(("server", _)) => Execution::Server,
             Some((other, line)) => {
-                let message = format!("`execution: {other}` is neither `claude` nor `server`");
+                let message = format!("`execution: {}` is neither `claude` nor `server`", quote(other));
                 self.findings
                     .push(Finding::warning("wrong-type", message, "use one of the two; `claude` is assumed").at(line));
                 Execution::Claude
@@ -303,7 +332,16 @@ impl Reader {
     }
 
     fn arguments(&mut self, fields: &[Entry]) -> Vec<Argument> {
-        let Some(Value::List(items)) = find(fields, "args").map(|node| &node.value) else { return Vec::new() };
+        let items = match find(fields, "args") {
+            Some(Node { value: Value::List(items), .. }) => items.as_slice(),
+            None => &[],
+            Some(node) if node.is_null() => &[],
+            Some(node) => {
+                self.findings
+                    .push(Finding::warning("wrong-type", "`args` is not a list", "write a list").at(node.line));
+                &[]
+            }
+        };
         let mut arguments = Vec::new();
         for item in items {
             let (name, fields): (Option<&str>, &[Entry]) = match &item.value {
@@ -314,7 +352,7 @@ impl Reader {
                 Some(name) => arguments.push(Argument {
                     name: name.to_owned(),
                     description: text_of(fields, "description"),
-                    required: find(fields, "required").and_then(Node::as_bool).unwrap_or(true),
+                    required: find(fields, "required").and_then(as_flag).unwrap_or(true),
                 }),
                 None => self.findings.push(
                     Finding::warning("wrong-type", "an entry of `args` has no name", "add `name:`").at(item.line),
@@ -326,7 +364,7 @@ impl Reader {
 
     /// A skill cannot do without this field. In a front matter that was not understood, that is the reason to tell.
     fn missing(&mut self, finding: Finding) {
-        match self.findings.iter_mut().find(|finding| !self.complete && finding.code == "bad-yaml") {
+        match self.findings.first_mut().filter(|_| !self.complete) {
             Some(reason) => reason.severity = Severity::Error,
             None => self.findings.push(finding),
         }
@@ -336,6 +374,11 @@ impl Reader {
         let message = format!("`{}` is not {wanted}", entry.key);
         self.findings.push(Finding::warning("wrong-type", message, format!("write {wanted}")).at(entry.line));
     }
+}
+
+/// A boolean, also as a string: below `metadata` a careful author writes it so.
+fn as_flag(node: &Node) -> Option<bool> {
+    node.as_bool().or_else(|| node.as_text().and_then(|text| text.parse().ok()))
 }
 
 fn find<'a>(fields: &'a [Entry], key: &str) -> Option<&'a Node> {
@@ -402,17 +445,17 @@ mod tests {
     #[test]
     fn defaults_of_a_tree_skill() {
         let text =
-            "---\nkeywords: [a, 2]\ndescription: d\nassets: [x.txt]\nscripts: [{file: s.sh, args: [n]}]\n---\nbody";
+            "---\nkeywords: [api, 2]\ndescription: d\nassets: [x.txt]\nscripts: [{file: s.sh, args: [n]}]\n---\nbody";
         let (skill, findings) = read(0, "skills", "a.md", text);
         let skill = skill.unwrap();
         assert_eq!(findings, []);
-        assert_eq!(skill.keywords, ["a", "2"]);
+        assert_eq!(skill.keywords, ["api", "2"]);
         assert!(skill.inherit);
         assert!(skill.priority.abs() < f64::EPSILON);
         assert_eq!(skill.assets[0].kind, "other");
         assert_eq!(skill.scripts[0].execution, Execution::Claude);
         assert!(skill.scripts[0].arguments[0].required);
-        assert_eq!(skill.haystack, "a\na\nd\na\n2\nbody");
+        assert_eq!(skill.haystack, "a\na\nd\napi\n2\nbody");
     }
 
     #[test]
@@ -423,7 +466,7 @@ mod tests {
             codes("a.md", "---\nkeywords: a\ndescription: d\n---\n"),
             (false, vec![("missing-keywords", Some(2))])
         );
-        assert_eq!(codes("a.md", "---\nkeywords: [a]\n---\n"), (false, vec![("missing-description", Some(1))]));
+        assert_eq!(codes("a.md", "---\nkeywords: [api]\n---\n"), (false, vec![("missing-description", Some(1))]));
         assert_eq!(codes("a/SKILL.md", "text"), (false, vec![("no-front-matter", Some(1))]));
         assert_eq!(codes("a/SKILL.md", "---\nname: a\n"), (false, vec![("unclosed-front-matter", Some(1))]));
         assert_eq!(codes("a/SKILL.md", "---\ndescription: d\n---\n"), (true, vec![("missing-name", Some(1))]));
@@ -433,17 +476,19 @@ mod tests {
 
     #[test]
     fn fields_of_the_tree_model_work_below_metadata() {
-        let text =
-            "---\nname: a\ndescription: d\nmetadata:\n  keywords: \"x, y\"\n  inherit: \"true\"\n  priority: 3\n---\n";
+        let text = "---\nname: a\ndescription: d\nmetadata:\n  keywords: \"xml, yaml\"\n  inherit: \"true\"\n  priority: 3\n---\n";
         let (skill, findings) = read(0, "skills", "a/SKILL.md", text);
         let skill = skill.unwrap();
         assert_eq!(findings, []);
-        assert_eq!((skill.keywords, skill.inherit, skill.priority), (vec!["x".to_owned(), "y".to_owned()], true, 3.0));
+        assert_eq!(
+            (skill.keywords, skill.inherit, skill.priority),
+            (vec!["xml".to_owned(), "yaml".to_owned()], true, 3.0)
+        );
     }
 
     #[test]
     fn unsafe_declarations_are_dropped() {
-        let text = "---\nkeywords: [a]\ndescription: d\nassets:\n  - file: ../x\n  - file: ok\n  - file: .hidden\n  - type: t\n---\n";
+        let text = "---\nkeywords: [api]\ndescription: d\nassets:\n  - file: ../x\n  - file: ok\n  - file: .hidden\n  - type: t\n---\n";
         let (skill, findings) = read(0, "skills", "a.md", text);
         assert_eq!(skill.unwrap().assets.len(), 1);
         let lines: Vec<_> = findings.iter().map(|finding| (finding.code, finding.line)).collect();

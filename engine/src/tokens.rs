@@ -3,19 +3,33 @@
 use crate::text::fold;
 use std::collections::BTreeSet;
 
+/// Most distinct words of a task. A task has some dozens; each is compared with every keyword.
+const MOST_TOKENS: usize = 1_000;
+
 /// Splits a text into distinct folded words without stop words, in order of appearance.
 ///
 /// A character that is no letter, number or hyphen separates words.
 pub fn tokenize(context: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    words(context).filter(|word| !is_stop_word(word) && seen.insert(word.clone())).collect()
+    let distinct = words(context).filter(|word| !is_stop_word(word) && seen.insert(word.clone()));
+    distinct.take(MOST_TOKENS).collect()
 }
 
 /// All words in folded form, stop words and repetitions included.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
-    let is_part_of_word = |letter: char| letter.is_alphanumeric() || letter == '-';
-    let words = text.split(move |letter| !is_part_of_word(letter));
+    let words = text.split(|letter| !is_part_of_word(letter));
     words.filter(|word| word.contains(|letter: char| letter != '-')).map(fold)
+}
+
+fn is_part_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '-'
+}
+
+/// Whether any word of a task could match this keyword.
+pub fn can_match(keyword: &str) -> bool {
+    let long = |word: &str| word.chars().nth(2).is_some();
+    let whole = keyword.chars().all(is_part_of_word);
+    if whole { long(keyword) || !is_stop_word(&fold(keyword)) } else { words(keyword).any(|word| long(&word)) }
 }
 
 pub fn is_stop_word(word: &str) -> bool {
@@ -56,6 +70,14 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_lists_every_stop_word() {
+        let page = include_str!("../../docs/matching.md");
+        let listed: Vec<Vec<&str>> =
+            page.split("```").skip(1).step_by(2).map(|block| block.split_whitespace().skip(1).collect()).collect();
+        assert_eq!(listed, [ENGLISH.to_vec(), FRENCH.to_vec()]);
+    }
+
+    #[test]
     fn the_example_of_the_specification() {
         let tokens = tokenize("Create a React component for the authentication");
         assert_eq!(tokens, ["create", "react", "component", "authentication"]);
@@ -64,6 +86,21 @@ mod tests {
     #[test]
     fn french_elisions_leave_the_word() {
         assert_eq!(tokenize("Ajoute l'auth à l’écran d'accueil"), ["ajoute", "auth", "écran", "accueil"]);
+    }
+
+    #[test]
+    fn some_keywords_can_never_match() {
+        for (keyword, expected) in [
+            ("go", true),
+            ("c", true),
+            ("the", true),
+            ("it", false),
+            ("c++", false),
+            ("ci/cd", false),
+            ("node.js", true),
+        ] {
+            assert_eq!(can_match(keyword), expected, "{keyword}");
+        }
     }
 
     #[test]

@@ -19,9 +19,8 @@ pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<
         }
         return Ok(nodes);
     }
-    let roots: BTreeSet<u32> = shelf.skills().map(|(_, skill)| skill.root).collect();
-    for root in &roots {
-        match roots.len() {
+    for root in &branches.roots {
+        match branches.roots.len() {
             1 => branches.add_all(&mut nodes, 0, &branches.tops(*root)),
             _ => branches.add_root(&mut nodes, labels, *root),
         }
@@ -34,6 +33,8 @@ struct Branches<'shelf> {
     /// For each skill the one it hangs below.
     above: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
+    /// Roots that have skills.
+    roots: BTreeSet<u32>,
 }
 
 impl<'shelf> Branches<'shelf> {
@@ -56,7 +57,8 @@ impl<'shelf> Branches<'shelf> {
                 children[*above].push(number);
             }
         }
-        Self { shelf, above, children }
+        let roots = shelf.skills().map(|(_, skill)| skill.root).collect();
+        Self { shelf, above, children, roots }
     }
 
     fn tops(&self, root: u32) -> Vec<usize> {
@@ -68,12 +70,13 @@ impl<'shelf> Branches<'shelf> {
     fn below(&self, path: &str) -> Result<Vec<usize>, LookupError> {
         let names = &self.shelf.names;
         let category = paths::join(path, "_index");
-        if let Some(number) = names.by_address(self.shelf, &category).or_else(|| names.by_address(self.shelf, path)) {
-            return Ok(vec![number]);
-        }
-        let roots = names.roots_named(path).map(|(root, rest)| (Some(root), rest)).chain([(None, path)]);
-        for (root, folder) in roots {
-            let found = self.topmost_in(root, &fold(folder));
+        let everywhere = self.roots.iter().map(|root| (*root, path, category.as_str()));
+        let labelled = names.roots_named(path).zip(names.roots_named(&category));
+        let places = labelled.map(|((root, path), (_, category))| (root, path, category)).chain(everywhere);
+        for (root, path, category) in places {
+            let named =
+                names.by_path_in(self.shelf, root, category).or_else(|| names.by_path_in(self.shelf, root, path));
+            let found = named.map_or_else(|| self.topmost_in(root, &fold(path)), |number| vec![number]);
             if !found.is_empty() {
                 return Ok(found);
             }
@@ -82,12 +85,12 @@ impl<'shelf> Branches<'shelf> {
     }
 
     /// The skills of a folder that hang below none of its others. Case does not matter.
-    fn topmost_in(&self, root: Option<u32>, folder: &str) -> Vec<usize> {
+    fn topmost_in(&self, root: u32, folder: &str) -> Vec<usize> {
         let inside = |number: usize| {
             let skill = self.shelf.skill(number);
             let path = fold(&skill.skill_path);
             let below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-            below && root.is_none_or(|root| skill.root == root)
+            below && skill.root == root
         };
         (0..self.shelf.count()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
     }

@@ -1,6 +1,6 @@
 //! YAML as a tree whose nodes know their line.
 //!
-//! Reads untrusted text: size, depth and the growth through aliases are bounded, and nothing recurses.
+//! Reads untrusted text: nodes, depth and the growth through aliases are bounded.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::BTreeMap;
@@ -8,10 +8,14 @@ use std::collections::BTreeMap;
 /// Most nodes of one document, aliases counted each time they are used. A front matter has a few dozen.
 const MOST_NODES: usize = 10_000;
 
+/// Most text of one document beyond its own length, which only aliases can add. In bytes.
+const MOST_REPEATED_BYTES: usize = 64 * 1024;
+
 /// Deepest nesting of one document. Front matter needs five.
 const DEEPEST: usize = 32;
 
 const TOO_DEEP: &str = "nested too deeply";
+const TOO_MANY: &str = "more values than a front matter may have";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
@@ -43,6 +47,8 @@ pub struct Entry {
 pub struct Fault {
     pub line: u32,
     pub message: String,
+    /// Whether the text is sound YAML, but more of it than we take.
+    pub too_complex: bool,
 }
 
 impl Node {
@@ -80,20 +86,21 @@ impl Node {
 
 /// The first document of a text. An empty one is a scalar without text.
 pub fn parse(text: &str) -> Result<Node, Fault> {
-    let mut builder = Builder::default();
+    let mut builder = Builder { bytes_left: text.len() + MOST_REPEATED_BYTES, ..Builder::default() };
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| Fault {
-            line: line_number(error.marker().line()),
-            message: match error.info() {
-                "recursion limit exceeded" => TOO_DEEP.to_owned(),
-                message => message.to_owned(),
-            },
+        let (event, span) = event.map_err(|error| {
+            let too_complex = error.info() == "recursion limit exceeded";
+            let message = if too_complex { TOO_DEEP } else { error.info() };
+            Fault { line: line_number(error.marker().line()), message: message.to_owned(), too_complex }
         })?;
         let line = line_number(span.start.line());
         if matches!(event, Event::DocumentEnd) {
             break;
         }
-        builder.take(event, line).map_err(|message| Fault { line, message: message.to_owned() })?;
+        builder.take(event, line).map_err(|message| {
+            let too_complex = [TOO_DEEP, TOO_MANY].contains(&message);
+            Fault { line, message: message.to_owned(), too_complex }
+        })?;
     }
     Ok(builder.document.unwrap_or(Node { line: 1, value: Value::Scalar { text: String::new(), plain: true } }))
 }
@@ -110,12 +117,20 @@ struct Open {
     key: Option<(String, u32)>,
 }
 
+/// How much a tree of nodes holds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    nodes: usize,
+    bytes: usize,
+}
+
 #[derive(Default)]
 struct Builder {
     open: Vec<Open>,
     /// Finished nodes that an alias may name, with their size.
-    anchors: BTreeMap<usize, (Node, usize)>,
+    anchors: BTreeMap<usize, (Node, Size)>,
     nodes: usize,
+    bytes_left: usize,
     document: Option<Node>,
 }
 
@@ -124,13 +139,14 @@ impl Builder {
         match event {
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
-                self.finish(Node { line, value: Value::Scalar { text: text.into_owned(), plain } }, anchor, 1)
+                let size = Size { nodes: 1, bytes: text.len() };
+                self.finish(Node { line, value: Value::Scalar { text: text.into_owned(), plain } }, anchor, size)
             }
             Event::SequenceStart(anchor, _) => self.start(Node { line, value: Value::List(Vec::new()) }, anchor),
             Event::MappingStart(anchor, _) => self.start(Node { line, value: Value::Map(Vec::new()) }, anchor),
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(open) = self.open.pop() else { return Err("unbalanced nesting") };
-                let size = if open.anchor == 0 { 0 } else { size(&open.node) };
+                let size = if open.anchor == 0 { Size::default() } else { size(&open.node) };
                 self.finish_sized(open.node, open.anchor, size)
             }
             Event::Alias(anchor) => {
@@ -144,7 +160,7 @@ impl Builder {
     }
 
     fn start(&mut self, node: Node, anchor: usize) -> Result<(), &'static str> {
-        self.count(1)?;
+        self.count(Size { nodes: 1, bytes: 0 })?;
         if self.open.len() >= DEEPEST {
             return Err(TOO_DEEP);
         }
@@ -152,12 +168,12 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), &'static str> {
+    fn finish(&mut self, node: Node, anchor: usize, size: Size) -> Result<(), &'static str> {
         self.count(size)?;
         self.finish_sized(node, anchor, size)
     }
 
-    fn finish_sized(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), &'static str> {
+    fn finish_sized(&mut self, node: Node, anchor: usize, size: Size) -> Result<(), &'static str> {
         if anchor != 0 {
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -177,21 +193,25 @@ impl Builder {
         Ok(())
     }
 
-    fn count(&mut self, nodes: usize) -> Result<(), &'static str> {
-        self.nodes += nodes;
-        if self.nodes > MOST_NODES {
-            return Err("more values than a front matter may have");
-        }
-        Ok(())
+    fn count(&mut self, size: Size) -> Result<(), &'static str> {
+        self.nodes += size.nodes;
+        self.bytes_left = self.bytes_left.checked_sub(size.bytes).ok_or(TOO_MANY)?;
+        if self.nodes > MOST_NODES { Err(TOO_MANY) } else { Ok(()) }
     }
 }
 
-/// Number of nodes in a tree. Only called on trees within `DEEPEST`, whose nodes were all counted before.
-fn size(node: &Node) -> usize {
-    1 + match &node.value {
-        Value::Scalar { .. } => 0,
-        Value::List(items) => items.iter().map(size).sum(),
-        Value::Map(entries) => entries.iter().map(|entry| size(&entry.node)).sum(),
+/// Only called on trees whose nodes were all counted before, so it ends soon.
+fn size(node: &Node) -> Size {
+    let inner = |sizes: &mut dyn Iterator<Item = Size>| {
+        sizes.fold(Size { nodes: 1, bytes: 0 }, |sum, size| Size {
+            nodes: sum.nodes + size.nodes,
+            bytes: sum.bytes + size.bytes,
+        })
+    };
+    match &node.value {
+        Value::Scalar { text, .. } => Size { nodes: 1, bytes: text.len() },
+        Value::List(items) => inner(&mut items.iter().map(size)),
+        Value::Map(entries) => inner(&mut entries.iter().map(|entry| size(&entry.node))),
     }
 }
 
@@ -229,6 +249,12 @@ mod tests {
         };
         let text: String = (0..20).map(level).collect();
         assert!(parse(&text).unwrap_err().message.contains("more values"));
+    }
+
+    #[test]
+    fn a_long_text_is_not_repeated_without_end() {
+        let text = format!("x: &x \"{}\"\ny: [{}]\n", "t".repeat(300_000), vec!["*x"; 40].join(", "));
+        assert!(parse(&text).unwrap_err().too_complex);
     }
 
     #[test]

@@ -1,23 +1,29 @@
-//! The catalog as requests see it: two engines, left and right, that answer from one generation.
+//! The catalog as requests see it: two engines that answer from one generation.
 //!
 //! Changes go into one engine while the other answers; then they change places, and the same changes are replayed on the
 //! second. A request takes whichever is free, so neither a rebuild nor a long search holds it up.
 
 mod building;
+mod pair;
 
 use crate::bindings::types::Location;
 use crate::library::scan::{self, Scan};
-use crate::library::snapshot::Snapshot;
+use crate::library::snapshot::{Freshness, Snapshot};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
-use tokio::sync::{Mutex, OwnedMutexGuard, oneshot, watch};
+use pair::{Pair, Published};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, oneshot};
 
 /// How often a request that finds its files changed is answered anew before the newest answer has to do.
 const FRESH_TRIES: usize = 3;
+
+/// Longest that a question about everything waits for changes that somebody else is bringing in.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub struct Catalog {
@@ -26,36 +32,22 @@ pub struct Catalog {
 
 struct Shared {
     builder: Builder,
-    seats: [Seat; 2],
-    published: RwLock<Published>,
+    pair: Pair,
     /// Held by whoever brings changes in, until both engines have them.
     updating: Arc<Mutex<()>>,
     /// Whether a new generation is on its way that no engine serves yet.
     building: AtomicBool,
-    /// Counts every change of who serves, so that a request can wait for one.
-    turns: watch::Sender<u64>,
+    /// Looks at the disk that began so far, and what the last one found.
+    looks_begun: AtomicU64,
+    last_look: Mutex<Look>,
 }
 
-/// A place for an engine.
-struct Seat {
-    engine: Arc<Mutex<Option<Seated>>>,
-    /// Whether requests may come here. Not while changes are brought in.
-    serving: AtomicBool,
-}
-
-struct Seated {
-    engine: EngineInstance,
-    generation: u64,
-}
-
-/// What requests are answered from.
-#[derive(Clone)]
-struct Published {
-    /// 0 before the first one.
-    generation: u64,
-    snapshot: Arc<Snapshot>,
-    /// Why no engine could be built, if the last try failed.
-    failure: Option<Arc<str>>,
+/// The result of a look at the disk, for requests that came before it began.
+#[derive(Default)]
+struct Look {
+    number: u64,
+    /// The generation that something on disk differs from.
+    outdated: Option<u64>,
 }
 
 /// Why a question has no answer.
@@ -67,23 +59,15 @@ pub enum AskError {
     Down(Arc<str>),
 }
 
-/// An answer, and the state of the roots it was made from.
-pub struct Answered<T> {
-    pub answer: T,
-    pub snapshot: Arc<Snapshot>,
-}
-
 impl Catalog {
     pub fn new(world: EngineWorld, terms: Terms) -> Self {
-        let seat = || Seat { engine: Arc::default(), serving: AtomicBool::new(false) };
-        let published = RwLock::new(Published { generation: 0, snapshot: Arc::default(), failure: None });
         let shared = Shared {
             builder: Builder { world, terms },
-            seats: [seat(), seat()],
-            published,
+            pair: Pair::new(),
             updating: Arc::default(),
-            building: AtomicBool::new(true),
-            turns: watch::Sender::new(0),
+            building: AtomicBool::new(false),
+            looks_begun: AtomicU64::new(0),
+            last_look: Mutex::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -91,118 +75,119 @@ impl Catalog {
     /// Asks one engine a question. Waits only for the first generation, and for an engine that is free.
     pub async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut EngineInstance) -> Result<T, Broken> + Send + 'static,
-    ) -> Result<Answered<T>, AskError> {
-        let (mut seat, number) = self.free_engine().await?;
-        let snapshot = self.shared.published().snapshot;
+        question: impl FnOnce(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Send + 'static,
+    ) -> Result<T, AskError> {
+        let mut free = self.shared.pair.free().await.map_err(AskError::Down)?;
+        let shared = Arc::clone(&self.shared);
         let asked = tokio::task::spawn_blocking(move || {
-            let answer = seat.as_mut().map(|seated| question(&mut seated.engine));
-            if !matches!(answer, Some(Ok(_))) {
-                // What broke once cannot be trusted; its replacement is built from the same snapshot.
-                *seat = None;
-            }
-            answer
+            let snapshot = Arc::clone(&free.snapshot);
+            question(free.engine(), &snapshot).inspect_err(|broken| {
+                tracing::warn!("{broken}; a fresh engine takes over");
+                // What broke once cannot be trusted.
+                shared.pair.clear(free);
+            })
         });
         let answer = asked.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-        match answer {
-            Some(Ok(answer)) => Ok(Answered { answer, snapshot }),
-            Some(Err(broken)) => {
-                tracing::error!("{broken}; a fresh engine takes over");
-                self.replace(number);
-                Err(broken.into())
-            }
-            None => unreachable!("only a seat with an engine is free"),
+        if answer.is_err() {
+            self.replace_broken();
         }
+        Ok(answer?)
     }
 
     /// Asks a question whose answer is made from a few files, and asks again if one of them changed on disk. An answer
     /// without sources, such as that there is no such skill, is given only after a look at everything.
     pub async fn ask_fresh<T: Send + 'static>(
         &self,
-        question: impl Fn(&mut EngineInstance) -> Result<T, Broken> + Clone + Send + 'static,
-        sources: impl Fn(&T) -> Option<Vec<Location>>,
-    ) -> Result<Answered<T>, AskError> {
-        let mut answered = self.ask(question.clone()).await?;
+        question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
+        sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
+    ) -> Result<T, AskError> {
         for _ in 0..FRESH_TRIES {
-            let known = sources(&answered.answer).is_some_and(|files| answered.snapshot.holds(&files));
-            if known || !self.changed().await {
-                break;
+            let (question, sources) = (question.clone(), sources.clone());
+            let roots = Arc::clone(&self.shared.builder.terms.roots);
+            let checked = self.ask(move |engine, snapshot| {
+                let answer = question(engine, snapshot)?;
+                let files = sources(&answer);
+                let freshness = files.map_or(Freshness::SameFiles, |files| snapshot.freshness(&roots, &files));
+                Ok((answer, freshness))
+            });
+            let (answer, freshness) = checked.await?;
+            let good_enough = match freshness {
+                Freshness::Current => true,
+                // Something else changed, and somebody is bringing it in: a request does not wait for them.
+                Freshness::SameFiles => self.is_building(),
+                Freshness::Changed => false,
+            };
+            let outdated = if good_enough { None } else { self.outdated().await };
+            if outdated.is_none() {
+                return Ok(answer);
             }
-            self.bring_in().await;
-            answered = self.ask(question.clone()).await?;
+            self.bring_in(outdated).await;
         }
-        Ok(answered)
+        self.ask(question).await
     }
 
-    /// Asks a question about the whole catalog, and asks again if anything changed on disk. Does not wait for a generation
-    /// that somebody else is building.
+    /// Asks a question about the whole catalog, and asks again if anything changed on disk.
     pub async fn ask_all<T: Send + 'static>(
         &self,
-        question: impl Fn(&mut EngineInstance) -> Result<T, Broken> + Clone + Send + 'static,
-    ) -> Result<Answered<T>, AskError> {
-        if self.is_building() {
+        question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
+    ) -> Result<T, AskError> {
+        let generation = || self.shared.pair.published().generation;
+        let before = generation();
+        if before == 0 {
             return self.ask(question).await;
         }
         // Nearly always nothing changed, so the answer is made while the disk is looked at.
-        let (changed, answered) = tokio::join!(self.changed(), self.ask(question.clone()));
-        if changed && !self.is_building() {
-            self.bring_in().await;
-            return self.ask(question).await;
+        let (outdated, answer) = tokio::join!(self.outdated(), self.ask(question.clone()));
+        if outdated.is_none() && generation() == before {
+            return answer;
         }
-        answered
-    }
-
-    fn is_building(&self) -> bool {
-        self.shared.building.load(Ordering::Acquire)
-    }
-
-    /// Whether anything on disk differs from what is served.
-    async fn changed(&self) -> bool {
-        let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || shared.look().is_some()).await.unwrap_or(true)
+        if outdated.is_some() {
+            let _ = tokio::time::timeout(LONGEST_WAIT, self.bring_in(outdated)).await;
+        }
+        self.ask(question).await
     }
 
     /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
-    /// the background.
-    pub async fn bring_in(&self) {
+    /// the background. Does nothing if the generation that was found outdated is no longer served.
+    pub async fn bring_in(&self, outdated: Option<u64>) {
         let updating = Arc::clone(&self.shared.updating).lock_owned().await;
+        if outdated.is_some_and(|generation| generation != self.shared.pair.published().generation) {
+            return;
+        }
         let shared = Arc::clone(&self.shared);
         let (done, served) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            shared.bring_in(done);
+            if catch_unwind(AssertUnwindSafe(|| shared.bring_in(done))).is_err() {
+                shared.fail("the server panicked while it brought in changes");
+            }
             drop(updating);
         });
         // The sender is dropped when there was nothing to do, which is just as good.
         let _ = served.await;
     }
 
-    /// A serving engine that nobody uses.
-    async fn free_engine(&self) -> Result<(OwnedMutexGuard<Option<Seated>>, usize), AskError> {
-        let mut turns = self.shared.turns.subscribe();
-        loop {
-            turns.mark_unchanged();
-            let serving = |number: usize| self.shared.seats[number].serving.load(Ordering::Acquire);
-            if let (false, false, Some(failure)) = (serving(0), serving(1), self.shared.published().failure) {
-                return Err(AskError::Down(failure));
-            }
-            let lock = |number: usize| Arc::clone(&self.shared.seats[number].engine).lock_owned();
-            let (seat, number) = tokio::select! {
-                biased;
-                seat = lock(0), if serving(0) => (seat, 0),
-                seat = lock(1), if serving(1) => (seat, 1),
-                _ = turns.changed() => continue,
-            };
-            let generation = self.shared.published().generation;
-            if seat.as_ref().is_some_and(|seated| seated.generation == generation) {
-                return Ok((seat, number));
-            }
-        }
+    fn is_building(&self) -> bool {
+        self.shared.building.load(Ordering::Acquire)
     }
 
-    /// Builds a fresh engine for a seat whose engine broke.
-    fn replace(&self, number: usize) {
+    /// The generation that is served, if anything on disk differs from it. Requests that come together share one look.
+    async fn outdated(&self) -> Option<u64> {
+        let begun = &self.shared.looks_begun;
+        let before = begun.load(Ordering::Acquire);
+        let mut last = self.shared.last_look.lock().await;
+        if last.number > before {
+            return last.outdated;
+        }
+        let number = begun.fetch_add(1, Ordering::AcqRel) + 1;
         let shared = Arc::clone(&self.shared);
-        shared.serve(number, false);
+        let look = tokio::task::spawn_blocking(move || shared.look().map(|(before, _)| before.generation));
+        let outdated = look.await.unwrap_or_default();
+        *last = Look { number, outdated };
+        outdated
+    }
+
+    fn replace_broken(&self) {
+        let shared = Arc::clone(&self.shared);
         tokio::spawn(async move {
             let updating = Arc::clone(&shared.updating).lock_owned().await;
             let filled = tokio::task::spawn_blocking(move || {
@@ -217,95 +202,66 @@ impl Catalog {
 }
 
 impl Shared {
-    fn published(&self) -> Published {
-        self.published.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn publish(&self, published: Published) {
-        *self.published.write().unwrap_or_else(PoisonError::into_inner) = published;
-    }
-
-    fn serve(&self, number: usize, serving: bool) {
-        self.seats[number].serving.store(serving, Ordering::Release);
-        self.turns.send_modify(|turn| *turn += 1);
-    }
-
-    fn seat(&self, number: usize, engine: EngineInstance, generation: u64) {
-        *self.seats[number].engine.blocking_lock() = Some(Seated { engine, generation });
-        self.serve(number, true);
-    }
-
-    /// What changed on disk since the published generation. The same bytes with other times are no change.
+    /// What changed on disk since the published generation. The same bytes with other times are no change; they are only
+    /// noted, so that the next look need not read them.
     fn look(&self) -> Option<(Published, Scan)> {
-        let before = self.published();
+        let before = self.pair.published();
         let started = Instant::now();
         let terms = &self.builder.terms;
         let scan = scan::scan(&terms.roots, &before.snapshot, terms.file_limit)?;
         tracing::debug!("looked at the disk in {:?}: {} changes", started.elapsed(), scan.changes.len());
-        if !scan.changes.is_empty() || before.generation == 0 {
-            return Some((before, scan));
+        if scan.changes.is_empty() && before.generation > 0 {
+            self.pair.renew_snapshot(&before.snapshot, scan.snapshot);
+            return None;
         }
-        let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
-        if Arc::ptr_eq(&published.snapshot, &before.snapshot) {
-            published.snapshot = Arc::new(scan.snapshot);
-        }
-        None
+        Some((before, scan))
     }
 
     /// Makes what changed a new generation: first on one engine, then on the other.
     fn bring_in(&self, done: oneshot::Sender<()>) {
         let Some((before, Scan { snapshot, changes })) = self.look() else { return self.fill_empty_seats() };
         let snapshot = Arc::new(snapshot);
-        self.building.store(true, Ordering::Release);
         let generation = before.generation + 1;
-        let first = usize::from(self.seats[0].engine.try_lock().is_err());
+        tracing::debug!("bringing in generation {generation}");
+        self.building.store(true, Ordering::Release);
         let mut done = Some(done);
-        for number in [first, 1 - first] {
-            self.serve(number, false);
-            let seated = self.seats[number].engine.blocking_lock().take();
-            let current = seated.filter(|seated| seated.generation == before.generation).map(|seated| seated.engine);
+        for number in self.pair.order() {
             let started = Instant::now();
-            let built = match current {
-                Some(engine) => self.builder.update(engine, &snapshot, &changes),
+            let seated = self.pair.take(number).filter(|seated| seated.generation == before.generation);
+            let built = match seated {
+                Some(seated) => self.builder.update(seated.engine, &snapshot, &changes),
                 None => self.builder.build(&snapshot),
             };
+            let mut engine = match built {
+                Ok(engine) => engine,
+                Err(broken) => return self.fail(&broken.to_string()),
+            };
             tracing::debug!("brought generation {generation} into engine {number} in {:?}", started.elapsed());
-            match built {
-                Ok(mut engine) => {
-                    if done.is_some() {
-                        self.builder.report(&mut engine, generation);
-                        self.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
-                        self.building.store(false, Ordering::Release);
-                    }
-                    self.seat(number, engine, generation);
-                    drop(done.take());
-                }
-                Err(broken) => return self.fail(&broken),
+            if done.is_some() {
+                self.builder.report(&mut engine, generation);
+                self.pair.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
+                self.building.store(false, Ordering::Release);
             }
+            self.pair.seat(number, engine, generation);
+            drop(done.take());
         }
     }
 
     fn fill_empty_seats(&self) {
-        let published = self.published();
-        for number in 0..self.seats.len() {
-            if self.seats[number].engine.blocking_lock().is_some() {
-                continue;
-            }
+        let published = self.pair.published();
+        for number in self.pair.empty_seats() {
             match self.builder.build(&published.snapshot) {
-                Ok(engine) => self.seat(number, engine, published.generation),
-                Err(broken) => self.fail(&broken),
+                Ok(engine) => self.pair.seat(number, engine, published.generation),
+                Err(broken) => self.fail(&broken.to_string()),
             }
         }
     }
 
     /// Nothing new can be served. Requests are answered by the engine that is left, or told why there is none.
-    fn fail(&self, broken: &Broken) {
-        tracing::error!("{broken}; the catalog stays as it was");
+    fn fail(&self, reason: &str) {
+        tracing::error!("{reason}; the catalog stays as it was");
         self.building.store(false, Ordering::Release);
-        self.publish(Published { failure: Some(broken.to_string().into()), ..self.published() });
-        for (number, seat) in self.seats.iter().enumerate() {
-            let usable = seat.engine.blocking_lock().is_some();
-            self.serve(number, usable);
-        }
+        self.pair.publish(Published { failure: Some(reason.into()), ..self.pair.published() });
+        self.pair.wake();
     }
 }

@@ -12,4 +12,5 @@ pub mod set_aside;
 pub mod library;
 pub mod worlds;
 pub mod runtime;
+pub mod printable;
 pub mod bindings;

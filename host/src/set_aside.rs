@@ -12,8 +12,9 @@ pub struct SetAside {
 }
 
 impl SetAside {
-    pub fn add(&self, text: &str, reason: SetAsideReason) {
-        self.reasons.write().unwrap_or_else(PoisonError::into_inner).insert(digest(text), reason);
+    /// Sets a text aside. False if it was before.
+    pub fn add(&self, text: &str, reason: SetAsideReason) -> bool {
+        self.reasons.write().unwrap_or_else(PoisonError::into_inner).insert(digest(text), reason).is_none()
     }
 
     pub fn check(&self, text: &str) -> Result<(), ReadError> {

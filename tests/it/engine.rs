@@ -6,7 +6,7 @@ use skillcell_tests::{Session, component, write_files};
 use std::path::Path;
 
 fn with_fragile_engine(folder: &Path) -> Session {
-    serve(folder).arg("--engine").arg(component("fragile-engine")).start()
+    serve(folder).arg("--verbose").arg("--engine").arg(component("fragile-engine")).start()
 }
 
 fn problems(session: &mut Session) -> Vec<(String, String)> {
@@ -71,7 +71,7 @@ fn many_files_that_break_the_engine_cost_no_more_than_a_few() {
     let list = session.call_json("skills_list", json!({}));
     assert_eq!(list["skills"].as_array().unwrap().len(), 152);
     let fresh_engines = session.log().matches("crashed in `update`").count();
-    assert!(fresh_engines < 160, "{fresh_engines} crashes for 150 files");
+    assert!((150..160).contains(&fresh_engines), "{fresh_engines} crashes for 150 files");
 }
 
 #[test]
@@ -85,6 +85,56 @@ fn an_engine_that_breaks_on_a_question_is_replaced() {
         assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
     }
     session.wait_for_log("a fresh engine takes over");
+}
+
+#[test]
+fn a_question_that_takes_long_holds_up_no_other() {
+    let library = library(&SMALL);
+    write_files(library.path(), &[("slow.md", &skill("fragile: hang when asked"))]);
+    let mut session = with_fragile_engine(library.path());
+    // Both engines must be there before one of them is kept busy.
+    session.call_json("skills_list", json!({}));
+    let slow =
+        session.post("tools/call", json!({"name": "get_skill", "arguments": {"context": "x", "skill_path": "slow"}}));
+    let quick = session.post("tools/call", json!({"name": "get_skill", "arguments": {"context": "form validation"}}));
+    assert_eq!(session.next_message()["id"], quick, "the quick answer comes first");
+    let answer = session.answer(&slow);
+    assert_eq!(answer["error"]["code"], -32603);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("was stopped in `find` after 5000 ms"), "{answer}");
+}
+
+#[test]
+fn a_rebuild_that_takes_long_holds_up_no_request() {
+    let library = library(&SMALL);
+    let mut session = with_fragile_engine(library.path());
+    session.call_json("skills_list", json!({}));
+    write_files(library.path(), &[("spin.md", &skill("fragile: spin"))]);
+    let slow = session.post("tools/call", json!({"name": "skills_list", "arguments": {}}));
+    session.wait_for_log("bringing in generation 2");
+    let quick: Vec<Value> = (0..20)
+        .map(|_| session.post("tools/call", json!({"name": "get_skill", "arguments": {"context": "form validation"}})))
+        .collect();
+    for _ in &quick {
+        assert!(quick.contains(&session.next_message()["id"]), "the rebuild came first");
+    }
+    assert!(session.answer(&slow)["result"]["structuredContent"]["skills"].as_array().unwrap().len() >= 2);
+    session.wait_for_log("generation 2: 2 skills");
+    assert_eq!(problems(&mut session).len(), 1);
+}
+
+#[test]
+fn many_questions_that_break_engines_at_once_do_not_end_the_service() {
+    let library = library(&SMALL);
+    write_files(library.path(), &[("trap.md", &skill("fragile: break when asked"))]);
+    let mut session = with_fragile_engine(library.path());
+    for _ in 0..5 {
+        let question = json!({"name": "get_skill", "arguments": {"context": "x", "skill_path": "trap"}});
+        let ids: Vec<Value> = (0..8).map(|_| session.post("tools/call", question.clone())).collect();
+        for id in ids {
+            assert_eq!(session.answer(&id)["error"]["code"], -32603);
+        }
+        assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
+    }
 }
 
 #[test]

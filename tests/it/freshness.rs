@@ -3,6 +3,7 @@
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Session, write_files};
+use std::os::unix::fs::symlink;
 
 fn names(session: &mut Session) -> Vec<String> {
     let list = session.call_json("skills_list", json!({}));
@@ -86,4 +87,65 @@ fn an_inner_root_that_appears_later_is_served() {
     let mut session = serve(library.path()).start();
     write_files(library.path(), &[("skills/extra.md", SMALL[0].1), (".claude/skills/more/SKILL.md", SMALL[1].1)]);
     assert_eq!(names(&mut session), ["extra", "forms", "more", "pdf"]);
+}
+
+#[test]
+fn a_new_parent_is_inherited_from_at_once() {
+    let library = library(&[("ui/react/forms.md", SMALL[0].1)]);
+    let mut session = serve(library.path()).start();
+    assert!(!content(&mut session, "forms").as_str().unwrap().contains("House rules"));
+    write_files(library.path(), &[("ui/_index.md", "---\nkeywords: [rules]\ndescription: d\n---\nHouse rules\n")]);
+    assert!(content(&mut session, "forms").as_str().unwrap().contains("House rules"));
+}
+
+#[test]
+fn a_root_that_is_exchanged_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let other = SMALL[0].1.replace("Validate on submit.", "Another edition.");
+    write_files(&at("v1"), &SMALL);
+    write_files(&at("v2"), &[("forms.md", &other)]);
+    symlink("v1", at("current")).unwrap();
+    let mut session = serve(&at("current")).start();
+    assert!(content(&mut session, "forms").as_str().unwrap().contains("Validate on submit."));
+    std::fs::remove_file(at("current")).unwrap();
+    symlink("v2", at("current")).unwrap();
+    assert!(content(&mut session, "forms").as_str().unwrap().contains("Another edition."));
+    assert_eq!(names(&mut session), ["forms"]);
+}
+
+#[test]
+fn a_folder_that_becomes_a_link_is_served_once() {
+    let library = library(&[("x/forms.md", SMALL[0].1)]);
+    let mut session = serve(library.path()).start();
+    assert_eq!(names(&mut session), ["x/forms"]);
+    std::fs::rename(library.path().join("x"), library.path().join("y")).unwrap();
+    symlink("y", library.path().join("x")).unwrap();
+    assert_eq!(names(&mut session), ["y/forms"]);
+}
+
+#[test]
+fn a_link_whose_target_appears_later_is_followed_then() {
+    let library = library(&SMALL);
+    symlink(".store/late.md", library.path().join("late.md")).unwrap();
+    let mut session = serve(library.path()).start();
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    write_files(library.path(), &[(".store/late.md", SMALL[0].1)]);
+    assert_eq!(names(&mut session), ["forms", "late", "pdf"]);
+}
+
+#[test]
+fn lists_asked_for_together_are_all_fresh() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    names(&mut session);
+    for number in 0..30 {
+        write_files(library.path(), &[(&format!("new{number}.md"), SMALL[0].1)]);
+        let list = json!({"name": "skills_list", "arguments": {}});
+        let ids: Vec<Value> = (0..4).map(|_| session.post("tools/call", list.clone())).collect();
+        for id in ids {
+            let answer = session.answer(&id);
+            assert_eq!(answer["result"]["structuredContent"]["skills"].as_array().unwrap().len(), 3 + number);
+        }
+    }
 }

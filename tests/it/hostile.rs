@@ -7,6 +7,15 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Ends the other side of a race also when a test fails in the middle of it.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 fn still_answers(session: &mut Session) {
     let found = session.call_json("get_skill", json!({"context": "form validation"}));
     assert_eq!(found["skill_path"], "forms", "log:\n{}", session.log());
@@ -94,11 +103,14 @@ fn a_folder_swapped_for_a_link_while_it_is_read_gives_nothing_away() {
                 std::fs::rename(&parked, &real).unwrap();
             }
         });
+        let _stop = StopAtEnd(&stop);
+        let mut served = 0;
         for _ in 0..2_000 {
             let answer = session.call("get_asset", json!({"skill_path": "pdf", "file": "data/notes.txt"})).to_string();
             assert!(!answer.contains("hunter2"), "{answer}");
+            served += usize::from(answer.contains("fine"));
         }
-        stop.store(true, Ordering::Relaxed);
+        assert!(served > 0, "the race was never won by the honest side");
     });
     still_answers(&mut session);
 }
@@ -117,10 +129,10 @@ fn a_file_that_changes_while_it_is_read_ends_up_right() {
                 write_files(library.path(), &[("flip.md", &text("b"))]);
             }
         });
+        let _stop = StopAtEnd(&stop);
         for _ in 0..100 {
             session.call("get_skill", json!({"context": "x", "skill_path": "flip"}));
         }
-        stop.store(true, Ordering::Relaxed);
     });
     write_files(library.path(), &[("flip.md", &text("c"))]);
     let content = session.call_json("get_skill", json!({"context": "x", "skill_path": "flip"}))["content"].clone();
@@ -228,10 +240,10 @@ fn texts_of_every_kind_are_taken_or_told() {
     let mut session = serve(library.path()).start();
     for (file, code) in [
         ("big.md", "too-large"),
-        ("bomb.md", "bad-yaml"),
-        ("deep.md", "bad-yaml"),
+        ("bomb.md", "too-complex"),
+        ("deep.md", "too-complex"),
         ("latin.md", "not-text"),
-        ("wide.md", "bad-yaml"),
+        ("wide.md", "too-complex"),
     ] {
         let found = problems(&mut session);
         assert!(found.contains(&(file.to_owned(), code.to_owned())), "{file} {code}: {found:?}");
@@ -306,4 +318,69 @@ fn a_list_that_does_not_fit_says_how_much_is_missing() {
         "{}",
         tree["content"][1]
     );
+}
+
+#[test]
+fn an_inner_root_that_is_a_link_leads_nowhere_else() {
+    let outside = library(&[("secret/SKILL.md", SMALL[1].1), ("secret/id_rsa", "hunter2")]);
+    let library = library(&SMALL);
+    symlink(outside.path(), library.path().join("skills")).unwrap();
+    let mut session = serve(library.path()).start();
+    assert_eq!(session.call_json("skills_list", json!({}))["skills"].as_array().unwrap().len(), 2);
+    std::fs::remove_file(library.path().join("skills")).unwrap();
+    symlink(".", library.path().join("skills")).unwrap();
+    assert_eq!(session.call_json("skills_list", json!({}))["skills"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn front_matter_that_repeats_itself_leaves_room_for_the_others() {
+    let library = library(&SMALL);
+    for number in 0..60 {
+        let lists = format!("---\nkeywords: [{}]\ndescription: d\n---\n", "[],".repeat(9_900));
+        let words = ["*x"; 40].join(", ");
+        let text = format!("---\nx: &x \"{}\"\nkeywords: [{words}]\ndescription: d\n---\n", "t".repeat(300_000));
+        write_files(library.path(), &[(&format!("lists{number}.md"), &lists), (&format!("text{number}.md"), &text)]);
+    }
+    let mut session = serve(library.path()).start();
+    still_answers(&mut session);
+    assert_eq!(problems(&mut session).iter().filter(|(_, code)| code == "set-aside").count(), 0);
+}
+
+#[test]
+fn bodies_that_are_large_together_are_cut_with_a_note() {
+    let library = library(&SMALL);
+    let text = format!("---\nkeywords: [large]\ndescription: d\n---\n{}", "word ".repeat(180_000));
+    for number in 0..150 {
+        write_files(library.path(), &[(&format!("s{number:03}.md"), &text)]);
+    }
+    let mut session = serve(library.path()).start();
+    let list = session.call("skills_list", json!({"includeBody": true}));
+    let note = list["structuredContent"]["note"].as_str().unwrap_or_default();
+    assert!(note.contains("more skills do not fit"), "{:.300}", list.to_string());
+    still_answers(&mut session);
+}
+
+#[test]
+fn questions_without_measure_are_answered_or_refused() {
+    let list = |word: &str| (0..9_000).map(|number| format!("{word}{number}")).collect::<Vec<_>>().join(", ");
+    let (keywords, assets) = (list("keyword"), list("file"));
+    let many = format!("---\nkeywords: [{keywords}]\ndescription: d\n---\n");
+    let files = format!("---\nkeywords: [files]\ndescription: d\nassets: [{assets}]\n---\n");
+    let library = library(&SMALL);
+    write_files(
+        library.path(),
+        &[("_root.md", &files), ("files.md", &files), ("_root/x", ""), ("files/x", ""), ("many.md", &many)],
+    );
+    for number in 0..3_000 {
+        write_files(library.path(), &[(&format!("same{number}/SKILL.md"), "---\nname: same\ndescription: d\n---\n")]);
+    }
+    let mut session = serve(library.path()).start();
+    let words: String = (0..200_000).map(|number| format!("word{number} ")).collect();
+    session.call_json("get_skill", json!({"context": words, "skill_path": "many"}));
+    session.call_json("get_skill", json!({"context": words, "skill_path": "files"}));
+    assert_eq!(session.call("skills_search", json!({"query": words}))["error"]["code"], -32602);
+    assert!(refusal(&session.call("get_asset", json!({"skill_path": "files", "file": "nope"}))).contains("it offers"));
+    assert!(refusal(&session.call("get_skill", json!({"context": "x", "skill_path": "same"}))).len() < 2_000);
+    assert!(refusal(&session.call("get_skill", json!({"context": "x", "skill_path": "sane"}))).len() < 2_000);
+    still_answers(&mut session);
 }

@@ -5,6 +5,7 @@ use crate::bindings::library::SetAsideReason;
 use crate::bindings::types::{Location, Problem, Severity};
 use crate::library::scan;
 use crate::library::snapshot::Snapshot;
+use crate::printable::printable;
 use crate::runtime::budget::Limit;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::{BrokenUpdate, EngineInstance, EngineWorld, Terms};
@@ -81,21 +82,21 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets aside the file that an engine broke on, if one can be named.
+    /// Sets aside the file that an engine broke on. False if none can be named, or it was set aside before.
     fn blame(&self, snapshot: &Snapshot, broken: &BrokenUpdate) -> bool {
         tracing::warn!("{}", broken.broken);
-        let file = broken
-            .file
-            .as_ref()
-            .and_then(|Location { root, path }| Some(snapshot.root(*root)?.file(path, self.terms.file_limit)));
-        let Some(Ok(text)) = file.as_deref().map(|file| file.text.as_ref()) else { return false };
         let reason = match &broken.broken {
             Broken::Crashed { .. } => SetAsideReason::Crashed,
-            Broken::Stopped { limit: Limit::Time(_), .. } => SetAsideReason::TookTooLong,
-            Broken::Stopped { limit: Limit::Memory(_), .. } => SetAsideReason::NeededTooMuchMemory,
+            Broken::Stopped { limit: Limit::FileTime(_), .. } => SetAsideReason::TookTooLong,
+            Broken::Stopped { limit: Limit::FileMemory(_), .. } => SetAsideReason::NeededTooMuchMemory,
+            Broken::Stopped { limit: Limit::Time(_) | Limit::Memory(_), .. } => return false,
         };
-        self.terms.set_aside.add(text, reason);
-        true
+        let Some(Location { root, path }) = &broken.file else { return false };
+        let Some(root) = snapshot.root(*root) else { return false };
+        match &root.file(path, self.terms.file_limit).text {
+            Ok(text) => self.terms.set_aside.add(text, reason),
+            Err(_) => false,
+        }
     }
 
     /// Tells the operator what a new generation holds.
@@ -109,13 +110,13 @@ impl Builder {
 }
 
 fn log_problem(terms: &Terms, problem: &Problem) {
-    let root = &terms.roots[problem.location.root as usize];
+    let label = terms.roots.get(problem.location.root as usize).map_or("?", |root| root.label.as_str());
     let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let text =
-        format!("{}{line}: {} ({})", root.path.join(&problem.location.path).display(), problem.message, problem.advice);
+    let file = printable(&problem.location.path);
+    let (message, advice) = (printable(&problem.message), printable(&problem.advice));
     match problem.severity {
-        Severity::Error => tracing::warn!("{text}"),
-        Severity::Warning => tracing::info!("{text}"),
+        Severity::Error => tracing::warn!("{label}: {file}{line}: {message} ({advice})"),
+        Severity::Warning => tracing::info!("{label}: {file}{line}: {message} ({advice})"),
     }
 }
 

@@ -12,11 +12,12 @@ use crate::worlds::engine::{EngineWorld, Terms};
 use anyhow::Context as _;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 /// Two engines answer, two changes come in, the rest is files. More threads only cost memory.
@@ -40,29 +41,37 @@ pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {
-    let server = open(config)?;
     let ended = CancellationToken::new();
     end_on_signals(ended.clone())?;
+    // Compiling an engine takes a while, and a signal must be noticed meanwhile.
+    let opened = tokio::select! {
+        opened = tokio::task::spawn_blocking(move || open(config)) => opened?,
+        () = ended.cancelled() => return Ok(()),
+    };
+    let server = opened?;
     keep_looking(server.catalog.clone());
     let (transport, writing) = Stdio::start(BufReader::new(std::io::stdin()), std::io::stdout(), ended.clone())?;
     converse(server, transport, &ended).await;
     tracing::info!("shutting down");
-    // The last clones of the transport are gone, so this ends when all answers are written.
-    let _ =
-        tokio::time::timeout(Duration::from_millis(200), tokio::task::spawn_blocking(move || writing.finish())).await;
+    writing.finish().await;
     Ok(())
 }
 
-/// Loads the engine and starts the first look at the roots.
+/// Loads the engine over the roots.
 fn open(config: Config) -> anyhow::Result<Skillcell> {
     let roots: Arc<[_]> = roots::choose(&config.roots)?.into();
-    for root in roots.iter().filter(|root| root.path.exists()) {
-        tracing::info!("root `{}` is {}", root.label, root.path.display());
+    for root in roots.iter() {
+        let path = root.path();
+        match root.open() {
+            Ok(_) => tracing::info!("root `{}` is {}", root.label, path.display()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!("root `{}` at {} cannot be read: {error}", root.label, path.display()),
+        }
     }
-    let runtime = Arc::new(Runtime::new().map_err(|error| anyhow::anyhow!("cannot start WebAssembly: {error:#}"))?);
+    let runtime = Runtime::new().map_err(|error| anyhow::anyhow!("cannot start WebAssembly: {error:#}"))?;
     let world = match &config.engine {
-        Some(file) => EngineWorld::from_file(runtime, file)?,
-        None => EngineWorld::bundled(runtime)?,
+        Some(file) => EngineWorld::from_file(Arc::new(runtime), file)?,
+        None => EngineWorld::bundled(Arc::new(runtime))?,
     };
     let terms = Terms { roots, set_aside: Arc::new(SetAside::default()), file_limit: config.file_limit };
     Ok(Skillcell { catalog: Catalog::new(world, terms.clone()), config: Arc::new(config), terms })
@@ -85,9 +94,10 @@ fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
 fn keep_looking(catalog: Catalog) {
     tokio::spawn(async move {
         let mut clock = tokio::time::interval(LOOK_EVERY);
+        clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             clock.tick().await;
-            catalog.bring_in().await;
+            catalog.bring_in(None).await;
         }
     });
 }
@@ -106,7 +116,8 @@ async fn converse(server: Skillcell, transport: Stdio, ended: &CancellationToken
                 }
             }
             Err(ServerInitializeError::ConnectionClosed(_)) => return,
-            Err(error) => tracing::warn!("a session did not begin: {error}"),
+            // The error carries the whole message, which is not ours to log.
+            Err(_) => tracing::warn!("ignored a message that cannot begin a session"),
         }
     }
 }

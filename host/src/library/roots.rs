@@ -11,19 +11,27 @@ use std::path::{Path, PathBuf};
 pub struct SkillRoot {
     /// The word in front of the colon in a qualified name.
     pub label: String,
-    /// Where it is; absolute.
-    pub path: PathBuf,
+    /// The folder that the operator named; absolute. It may be a link, and the link may change.
+    given: PathBuf,
+    /// A place inside it. No link there leads out of the given folder.
+    inside: Option<&'static str>,
     /// Folders below it that are roots of their own, as paths below it.
     pub skip: BTreeSet<String>,
 }
 
 impl SkillRoot {
+    /// The folder as it is now.
     pub fn open(&self) -> io::Result<Dir> {
-        Dir::open_ambient_dir(&self.path, ambient_authority())
+        let given = Dir::open_ambient_dir(&self.given, ambient_authority())?;
+        self.inside.map_or(Ok(given.try_clone()?), |inside| given.open_dir(inside))
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.inside.map_or_else(|| self.given.clone(), |inside| self.given.join(inside))
     }
 
     pub fn folder_name(&self) -> String {
-        last_name(&self.path)
+        last_name(&self.path())
     }
 }
 
@@ -46,55 +54,52 @@ pub struct NoRoots;
 
 /// The roots, in the order in which they win.
 pub fn choose(choice: &Choice) -> Result<Vec<SkillRoot>, NoRoots> {
-    let absolute = |folder: &str| choice.working_folder.join(folder);
-    let listed = |lists: &[String]| -> Vec<PathBuf> {
-        let folders = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|folder| !folder.is_empty());
-        folders.flat_map(|folder| with_inner_roots(&absolute(folder))).collect()
+    let root = |folder: &str, inside: Option<&'static str>, label: Option<&str>| {
+        let root = SkillRoot {
+            label: String::new(),
+            given: choice.working_folder.join(folder),
+            inside,
+            skip: BTreeSet::new(),
+        };
+        SkillRoot { label: label.map_or_else(|| root.folder_name(), str::to_owned), ..root }
     };
-    let mut found = listed(&choice.given);
-    if found.is_empty() {
-        found = listed(choice.environment.as_slice());
+    // A folder given by the operator may hold skills itself and in two places inside it.
+    let with_inner_roots =
+        |folder: &str| [None, Some(".claude/skills"), Some("skills")].map(|inside| root(folder, inside, None));
+    let listed = |lists: &[String]| -> Vec<SkillRoot> {
+        let folders = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|folder| !folder.is_empty());
+        folders.flat_map(with_inner_roots).collect()
+    };
+    let mut roots = listed(&choice.given);
+    if roots.is_empty() {
+        roots = listed(choice.environment.as_slice());
     }
-    let mut labelled: Vec<(PathBuf, String)> = found.into_iter().map(|path| (path.clone(), last_name(&path))).collect();
-    if labelled.is_empty() {
-        let here = [("skills", "skills"), (".claude/skills", "project"), (".agents/skills", "project")];
-        let existing = here.into_iter().filter(|(folder, _)| absolute(folder).is_dir());
-        labelled = existing.map(|(folder, label)| (absolute(folder), label.to_owned())).collect();
+    if roots.is_empty() {
+        let here = [("skills", None), (".claude/skills", Some("project")), (".agents/skills", Some("project"))];
+        let roots_here = here.into_iter().map(|(folder, label)| root(folder, None, label));
+        roots = roots_here.filter(|root| root.path().is_dir()).collect();
     }
-    if labelled.is_empty() {
-        return Err(NoRoots);
-    }
-    Ok(distinct(labelled))
-}
-
-/// A folder given by the operator may hold skills itself and in these two places.
-fn with_inner_roots(folder: &Path) -> [PathBuf; 3] {
-    [folder.to_owned(), folder.join(".claude/skills"), folder.join("skills")]
+    if roots.is_empty() { Err(NoRoots) } else { Ok(distinct(roots)) }
 }
 
 /// Each real folder once, each with a label of its own.
-fn distinct(labelled: Vec<(PathBuf, String)>) -> Vec<SkillRoot> {
+fn distinct(all: Vec<SkillRoot>) -> Vec<SkillRoot> {
+    let real = |root: &SkillRoot| root.path().canonicalize().unwrap_or_else(|_| root.path());
     let mut seen = BTreeSet::new();
-    let mut roots: Vec<SkillRoot> = Vec::new();
-    for (path, label) in labelled {
-        let path = path.canonicalize().unwrap_or(path);
-        if seen.insert(path.clone()) {
-            roots.push(SkillRoot { label, path, skip: BTreeSet::new() });
-        }
-    }
+    let mut roots: Vec<SkillRoot> = all.into_iter().filter(|root| seen.insert(real(root))).collect();
     // Folders that exist choose first, so that the usual single one keeps its plain name.
     let mut labels = BTreeSet::new();
     for exists in [true, false] {
-        for root in roots.iter_mut().filter(|root| root.path.exists() == exists) {
+        for root in roots.iter_mut().filter(|root| root.path().exists() == exists) {
             let numbered = (2..).map(|number| format!("{}-{number}", root.label));
             let mut choices = std::iter::once(root.label.clone()).chain(numbered);
             let label = choices.find(|label| labels.insert(label.to_lowercase()));
             root.label = label.expect("there are more numbers than roots");
         }
     }
-    let paths: Vec<PathBuf> = roots.iter().map(|root| root.path.clone()).collect();
-    for root in &mut roots {
-        let inside = paths.iter().filter_map(|path| path.strip_prefix(&root.path).ok());
+    let paths: Vec<PathBuf> = roots.iter().map(real).collect();
+    for (root, path) in roots.iter_mut().zip(&paths) {
+        let inside = paths.iter().filter_map(|other| other.strip_prefix(path).ok());
         let names = inside.filter(|inner| !inner.as_os_str().is_empty()).filter_map(|inner| inner.to_str());
         root.skip = names.map(|name| name.replace('\\', "/")).collect();
     }
@@ -115,7 +120,7 @@ mod tests {
 
     fn labels(choice: &Choice) -> Vec<(String, String)> {
         let roots = choose(choice).unwrap();
-        let below = |root: &SkillRoot| root.path.strip_prefix(&choice.working_folder).unwrap().display().to_string();
+        let below = |root: &SkillRoot| root.path().strip_prefix(&choice.working_folder).unwrap().display().to_string();
         roots.iter().map(|root| (root.label.clone(), below(root))).collect()
     }
 

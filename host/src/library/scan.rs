@@ -7,7 +7,9 @@ use crate::library::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snaps
 use crate::library::stamp::Stamp;
 use cap_std::fs::{Dir, DirEntry};
 use rustix::fs::AtFlags;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// Most levels of folders below a root.
@@ -29,8 +31,13 @@ pub struct Scan {
 pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Scan> {
     let nothing = RootSnapshot::default();
     let before = |number: u32| previous.root(number).unwrap_or(&nothing);
-    let scans = (0..).zip(roots).map(|(number, root)| RootScan { root, number, file_limit });
-    let found: Vec<_> = scans.map(|scan| scan.run(before(scan.number))).collect();
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for (number, root) in (0..).zip(roots) {
+        // A second way to a folder that is a root already brings nothing new.
+        let handle = root.open().ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
+        found.push(RootScan { root, number, file_limit }.run(handle, before(number)));
+    }
     if found.iter().all(Option::is_none) && !previous.roots.is_empty() {
         return None;
     }
@@ -41,6 +48,10 @@ pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option
         scan.changes.extend(changes);
     }
     Some(scan)
+}
+
+fn identity(handle: &Dir) -> Option<(u64, u64)> {
+    Some(Stamp::of(&rustix::fs::fstat(handle).ok()?).identity())
 }
 
 /// Everything a snapshot holds, for an engine that knows nothing yet.
@@ -58,8 +69,8 @@ struct RootScan<'a> {
 }
 
 impl RootScan<'_> {
-    fn run(&self, before: &RootSnapshot) -> Option<(RootSnapshot, Vec<Change>)> {
-        let Ok(handle) = self.root.open() else {
+    fn run(&self, handle: Option<Dir>, before: &RootSnapshot) -> Option<(RootSnapshot, Vec<Change>)> {
+        let Some(handle) = handle else {
             before.folder.as_ref()?;
             return Some((RootSnapshot::default(), vec![Change::FolderGone(self.location(""))]));
         };
@@ -82,12 +93,7 @@ impl RootScan<'_> {
             return vec![String::new()];
         }
         let known: Vec<(&Arc<str>, &Arc<Folder>)> = before.folders.iter().collect();
-        let dirty = in_parallel(&known, |(path, folder)| {
-            // Only looks at times, so it may follow a link out of the root; listing would not.
-            let stat = rustix::fs::statat(handle, at(path), AtFlags::empty());
-            let same = stat.is_ok_and(|stat| folder.stamp.still_holds(&stat));
-            (!same).then(|| path.to_string())
-        });
+        let dirty = in_parallel(&known, |(path, folder)| (!folder.is_current(handle, path)).then(|| path.to_string()));
         dirty.into_iter().flatten().collect()
     }
 
@@ -98,8 +104,16 @@ impl RootScan<'_> {
             let listed = in_parallel(&level, |path| self.list_one(handle, path));
             let mut next = Vec::new();
             for (path, folder) in level.iter().zip(listed) {
-                let Some(folder) = folder else {
+                // Its parent was listed just before, and may no longer have it as a folder of its own.
+                let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+                let orphaned =
+                    !path.is_empty() && folders.get(above).is_none_or(|above| !contains(&above.folders, name));
+                let Some(folder) = folder.filter(|_| !orphaned) else {
                     self.remove(path, folders, changes);
+                    // Whatever is there by the next look, the parent is listed again.
+                    if let Some(parent) = folders.get(above).filter(|_| !orphaned).map(|parent| parent.unsettled()) {
+                        folders.insert(above.into(), Arc::new(parent));
+                    }
                     continue;
                 };
                 let known = folders.get(path.as_str());
@@ -135,7 +149,10 @@ impl RootScan<'_> {
         };
         let opened = match opened {
             Ok(opened) => opened,
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => return unreadable(),
+            // The handle reports an escape in the same way, but without a number of the operating system.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_some() => {
+                return unreadable();
+            }
             Err(_) => return None,
         };
         let stamp = Stamp::of(&rustix::fs::fstat(&opened).ok()?);
@@ -214,8 +231,14 @@ impl RootScan<'_> {
     }
 
     fn remove(&self, path: &str, folders: &mut Folders, changes: &mut Vec<Change>) {
-        if folders.contains_key(path) {
-            folders.retain(|folder, _| folder.as_ref() != path && !is_below(folder, path));
+        if folders.remove(path).is_some() {
+            // `0` is what comes after `/`.
+            let (first, beyond) = (format!("{path}/"), format!("{path}0"));
+            let below = folders.range::<str, _>((Bound::Included(first.as_str()), Bound::Excluded(beyond.as_str())));
+            let below: Vec<Arc<str>> = below.map(|(folder, _)| Arc::clone(folder)).collect();
+            for folder in below {
+                folders.remove(&folder);
+            }
             changes.push(Change::FolderGone(self.location(path)));
         }
     }
@@ -302,10 +325,6 @@ fn at(path: &str) -> &str {
 
 fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Number of folders between the root and this one, itself included.

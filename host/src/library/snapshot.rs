@@ -1,9 +1,10 @@
 //! What the roots held at one moment: the folders as listed, the files as read.
 
-use crate::bindings::catalog::TroubleReason;
+use crate::bindings::catalog::{Asset, TroubleReason};
 use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
 use crate::library::reading;
+use crate::library::roots::SkillRoot;
 use crate::library::stamp::Stamp;
 use cap_std::fs::Dir;
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ pub struct RootSnapshot {
 }
 
 /// A folder as it was listed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Folder {
     pub stamp: Stamp,
     pub files: Vec<String>,
@@ -44,6 +45,19 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Whether the folder on disk certainly has the entries that were listed.
+    pub fn is_current(&self, root: &Dir, path: &str) -> bool {
+        let at = if path.is_empty() { "." } else { path };
+        // Only looks at times, so it may follow a link out of the root; listing would not.
+        let stat = rustix::fs::statat(root, at, rustix::fs::AtFlags::empty());
+        self.troubles.is_empty() && stat.is_ok_and(|stat| self.stamp.still_holds(&stat))
+    }
+
+    /// The same folder, to be listed again at the next look.
+    pub fn unsettled(&self) -> Self {
+        Self { stamp: self.stamp.unsettled(), ..self.clone() }
+    }
+
     /// Whether the engine would be told the same.
     pub fn has_same_entries(&self, other: &Self) -> bool {
         let entries = |folder: &Self| [folder.files.clone(), folder.folders.clone(), folder.links.clone()];
@@ -54,7 +68,7 @@ impl Folder {
 /// A file as it was read.
 #[derive(Debug)]
 pub struct File {
-    /// Missing when the file could not be opened.
+    /// Missing when the file is not there.
     pub stamp: Option<Stamp>,
     pub text: Result<Arc<str>, ReadError>,
 }
@@ -92,30 +106,57 @@ impl Snapshot {
         self.roots.get(root as usize)
     }
 
-    /// A handle of a folder. What it opens stays inside that folder.
-    pub fn folder(&self, location: &Location) -> Result<Dir, ReadError> {
-        let root = self.root(location.root).and_then(|root| root.folder.as_ref()).ok_or(ReadError::NotFound)?;
-        let opened = if location.path.is_empty() { root.try_clone() } else { root.open_dir(&location.path) };
-        opened.map_err(reading::refusal)
+    /// Reads a file of a skill. Nothing outside the skill's resource folder can be reached.
+    pub fn read(&self, asset: &Asset, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let Location { root, path } = &asset.folder;
+        let root = self.root(*root).and_then(|root| root.folder.as_ref()).ok_or(ReadError::NotFound)?;
+        let resources = if path.is_empty() { root.try_clone() } else { root.open_dir(path) };
+        Ok(reading::read(&resources.map_err(reading::refusal)?, &asset.file, limit)?.bytes)
     }
 
-    /// Whether these files are still on disk as this snapshot has them.
-    pub fn holds(&self, files: &[Location]) -> bool {
-        files.iter().all(|location| self.root(location.root).is_some_and(|root| root.holds(&location.path)))
+    /// How far these files are still on disk as this snapshot has them.
+    pub fn freshness(&self, roots: &[SkillRoot], files: &[Location]) -> Freshness {
+        let of_file = |Location { root: number, path }: &Location| {
+            let (Some(root), Some(known)) = (roots.get(*number as usize), self.root(*number)) else {
+                return Freshness::Changed;
+            };
+            // The folder as it is now: another one may have taken its place.
+            root.open().map_or(Freshness::Changed, |folder| known.freshness(&folder, path))
+        };
+        files.iter().map(of_file).max().unwrap_or(Freshness::Current)
     }
 }
 
+/// What a look at a few files tells, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Freshness {
+    /// The files are the same, and nothing was added or removed in the folders above them.
+    Current,
+    /// The files are the same, but something appeared or vanished beside or above them.
+    SameFiles,
+    Changed,
+}
+
 impl RootSnapshot {
-    fn holds(&self, path: &str) -> bool {
-        let Some(folder) = &self.folder else { return false };
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.get(path).is_some_and(|file| file.is_current(folder, path))
+    fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
+        let known = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        if !known.is_some_and(|file| file.is_current(folder, path)) {
+            return Freshness::Changed;
+        }
+        let above = |path: &str| path.rfind('/').unwrap_or(0);
+        let mut ends = std::iter::successors(Some(above(path)), |end| (*end > 0).then(|| above(&path[..*end])));
+        let listed = ends.all(|end| {
+            let above = &path[..end];
+            self.folders.get(above).is_some_and(|known| known.is_current(folder, above))
+        });
+        if listed { Freshness::Current } else { Freshness::SameFiles }
     }
 }
 
 impl File {
     pub fn read(folder: Option<&Dir>, path: &str, limit: u64) -> Self {
         let Some(folder) = folder else { return Self { stamp: None, text: Err(ReadError::NotFound) } };
+        let before = rustix::fs::statat(folder, path, rustix::fs::AtFlags::empty()).ok().map(|stat| Stamp::of(&stat));
         match reading::read(folder, path, limit) {
             Ok(read) => {
                 let text = String::from_utf8(read.bytes);
@@ -123,7 +164,7 @@ impl File {
                     text.map(Arc::from).map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to() as u64));
                 Self { stamp: Some(read.stamp), text }
             }
-            Err(error) => Self { stamp: None, text: Err(error) },
+            Err(error) => Self { stamp: before, text: Err(error) },
         }
     }
 

@@ -3,10 +3,14 @@
 use crate::bindings::catalog::LookupError;
 use crate::catalog::AskError;
 use crate::mcp::arguments::WrongArguments;
+use crate::printable::printable;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::Value;
+
+/// Most JSON in one answer, in bytes. About a quarter of a large model's context; nobody is helped by more.
+pub const MOST_BYTES: usize = 256 * 1024;
 
 /// What a tool says.
 #[derive(Debug)]
@@ -84,34 +88,14 @@ impl From<ToolError> for ErrorData {
         match error {
             ToolError::Arguments(wrong) => Self::invalid_params(wrong.0, None),
             ToolError::Host(broken) => {
-                tracing::error!("{:#}", anyhow::Error::new(broken).context("a request failed"));
-                Self::internal_error("the request failed inside the server; its log says why", None)
+                let message = broken.to_string();
+                tracing::error!("a request failed: {:?}", anyhow::Error::new(broken));
+                Self::internal_error(message, None)
             }
         }
     }
 }
 
-/// Longest piece of a client's own words that is repeated to it, in characters.
-const LONGEST_ECHO: usize = 200;
-
-/// A text as it can be shown: on one line, without characters that hide or reorder others, and not too long.
-pub fn printable(text: &str) -> String {
-    let invisible = |letter: char| matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-    let mut shown = String::new();
-    for (at, letter) in text.chars().enumerate() {
-        if at == LONGEST_ECHO {
-            shown.push('…');
-            break;
-        }
-        if letter.is_control() || invisible(letter) {
-            shown.extend(letter.escape_default());
-        } else {
-            shown.push(letter);
-        }
-    }
-    shown
-}
-
 pub fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
 }

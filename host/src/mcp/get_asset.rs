@@ -2,15 +2,17 @@
 
 use crate::bindings::catalog::{AssetError, FoundAsset};
 use crate::bindings::library::{Oversize, ReadError};
-use crate::library::reading;
 use crate::library::snapshot::Snapshot;
-use crate::mcp::answer::{Answer, ToolError, printable, quoted};
+use crate::mcp::answer::{Answer, ToolError, quoted};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
+use crate::printable::printable;
+use crate::worlds::engine::EngineInstance;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use std::string::FromUtf8Error;
+use std::sync::Arc;
 
 pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let skill = arguments.required_text("skill_path")?;
@@ -18,23 +20,20 @@ pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<A
     arguments.finish()?;
 
     let (name, path) = (skill.clone(), file.clone());
-    let sources = |found: &Result<FoundAsset, AssetError>| found.as_ref().ok().map(|found| found.sources.clone());
-    let answered = server.catalog.ask_fresh(move |engine| engine.asset_of(&name, &path), sources).await?;
-    let found = match answered.answer {
-        Ok(found) => found,
-        Err(AssetError::NoSkill(error)) => return Ok(Answer::no_skill(&skill, &error)),
-        Err(AssetError::UnsafePath) => return Ok(Answer::Refused(traversal(&file))),
-        Err(AssetError::NoFile(offered)) => return Ok(Answer::Refused(not_found(&skill, &file, &offered))),
+    let limit = server.config.file_limit;
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let found = engine.asset_of(&name, &path)?;
+        Ok(found.map(|found| (snapshot.read(&found.asset, limit), found)))
     };
-    Ok(match read(&answered.snapshot, &found, server.config.file_limit) {
-        Ok(bytes) => Answer::json(&AssetView::new(found, bytes)),
-        Err(error) => Answer::Refused(unreadable(&found, &error)),
+    let answered =
+        server.catalog.ask_fresh(question, |answer| answer.as_ref().ok().map(|(_, found)| found.sources.clone()));
+    Ok(match answered.await? {
+        Ok((Ok(bytes), found)) => Answer::json(&AssetView::new(found, bytes)),
+        Ok((Err(error), found)) => Answer::Refused(unreadable(&found, &error)),
+        Err(AssetError::NoSkill(error)) => Answer::no_skill(&skill, &error),
+        Err(AssetError::UnsafePath) => Answer::Refused(traversal(&file)),
+        Err(AssetError::NoFile(offered)) => Answer::Refused(not_found(&skill, &file, &offered)),
     })
-}
-
-fn read(snapshot: &Snapshot, found: &FoundAsset, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let resources = snapshot.folder(&found.asset.folder)?;
-    Ok(reading::read(&resources, &found.asset.file, limit)?.bytes)
 }
 
 #[derive(Serialize)]
@@ -94,7 +93,7 @@ fn not_found(skill: &str, file: &str, offered: &[String]) -> String {
 
 fn unreadable(found: &FoundAsset, error: &ReadError) -> String {
     let file = printable(&found.asset.file);
-    let owner = found.asset.inherited_from.as_ref().unwrap_or(&found.address);
+    let owner = printable(found.asset.inherited_from.as_ref().unwrap_or(&found.address));
     let (what, hint) = match error {
         ReadError::NotFound if found.declared => (
             format!("is declared by `{owner}` but missing on disk"),

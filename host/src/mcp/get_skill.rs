@@ -2,12 +2,13 @@
 
 use crate::bindings::catalog::{Answer as Found, Argument, Asset, Candidate, Execution, Match, Request, Script};
 use crate::bindings::types::Location;
-use crate::library::reading;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
+use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
+use std::sync::Arc;
 
 pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let context = arguments.required_text("context")?;
@@ -23,9 +24,11 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
         ambiguity_threshold: matching.ambiguity_threshold,
         max_results: matching.max_results,
     };
-    let answered =
-        server.catalog.ask_fresh(move |engine| engine.find(&request), |found| sources(found.as_ref().ok())).await?;
-    Ok(match answered.answer {
+    let question =
+        move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| Ok((engine.find(&request)?, Arc::clone(snapshot)));
+    let answered = server.catalog.ask_fresh(question, |(found, _)| sources(found.as_ref().ok()));
+    let (found, snapshot) = answered.await?;
+    Ok(match found {
         Err(error) => Answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
         Ok(Found::NoMatch) => Answer::json(&NoMatch { no_match: true, message: "No skill matches the given context." }),
         Ok(Found::Ambiguous(candidates)) => Answer::json(&Ambiguous {
@@ -34,10 +37,8 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
             message: "Multiple skills match. Specify your need or pick a skill_path.",
         }),
         Ok(Found::Matched(found)) => {
-            let inline = Inline {
-                limit: if with_assets { server.config.inline_limit.min(server.config.file_limit) } else { 0 },
-                snapshot: &answered.snapshot,
-            };
+            let limit = if with_assets { server.config.inline_limit.min(server.config.file_limit) } else { 0 };
+            let inline = Inline { limit, snapshot: &snapshot };
             Answer::json(&MatchView::new(found, &inline))
         }
     })
@@ -124,9 +125,7 @@ impl Inline<'_> {
         if self.limit == 0 || asset.binary {
             return None;
         }
-        let resources = self.snapshot.folder(&asset.folder).ok()?;
-        let read = reading::read(&resources, &asset.file, self.limit).ok()?;
-        String::from_utf8(read.bytes).ok()
+        String::from_utf8(self.snapshot.read(asset, self.limit).ok()?).ok()
     }
 }
 

@@ -1,19 +1,21 @@
 //! `list_skills`: the catalog as a tree.
 
 use crate::bindings::catalog::Node;
-use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::answer::{Answer, MOST_BYTES, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
-use crate::mcp::skills_list::MOST_BYTES;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Deepest nesting of an answer. Folders are walked ten levels down.
+const DEEPEST: u32 = 32;
 
 pub async fn list_skills(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let path = arguments.text("path")?;
     arguments.finish()?;
     let wanted = path.clone();
-    let answered = server.catalog.ask_all(move |engine| engine.tree(wanted.as_deref())).await?;
-    Ok(match answered.answer {
+    let answered = server.catalog.ask_all(move |engine, _| engine.tree(wanted.as_deref())).await?;
+    Ok(match answered {
         Ok(nodes) => {
             let (nodes, left_out) = fitted(nodes);
             let note =
@@ -26,10 +28,11 @@ pub async fn list_skills(server: &Skillcell, mut arguments: Arguments) -> Result
 
 /// As many levels of the tree as one answer holds, or the beginning of its first level, and how many nodes that leaves out.
 fn fitted(mut nodes: Vec<Node>) -> (Vec<Node>, usize) {
-    // Field names and punctuation come on top of the texts.
     let size = |node: &Node| {
-        let keywords: usize = node.keywords.iter().map(|keyword| keyword.len() + 3).sum();
-        120 + node.name.len() + node.path.len() + node.description.len() + keywords
+        let json = |text: &String| serde_json::to_string(text).map_or(0, |json| json.len());
+        let texts = [&node.name, &node.path, &node.description].into_iter().chain(&node.keywords);
+        // Field names and punctuation come on top of the texts.
+        90 + texts.map(|text| json(text) + 1).sum::<usize>()
     };
     let mut levels: BTreeMap<u32, usize> = BTreeMap::new();
     for node in &nodes {
@@ -69,8 +72,10 @@ fn nested(nodes: Vec<Node>) -> Vec<SkillNode> {
     // The nodes whose children may still come, each with its depth; the first stands for the answer itself.
     let mut open: Vec<(Option<u32>, SkillNode)> = vec![(None, SkillNode::top())];
     for node in nodes {
-        close(&mut open, Some(node.depth));
-        open.push((Some(node.depth), SkillNode::from(node)));
+        // The depth comes from the engine, so it may be anything.
+        let depth = Some(node.depth.min(DEEPEST));
+        close(&mut open, depth);
+        open.push((depth, SkillNode::from(node)));
     }
     close(&mut open, None);
     open.pop().map(|(_, top)| top.children).unwrap_or_default()

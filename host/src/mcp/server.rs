@@ -2,10 +2,11 @@
 
 use crate::catalog::Catalog;
 use crate::config::Config;
-use crate::mcp::answer::{Answer, ToolError, printable};
+use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tools::{self, ToolName};
 use crate::mcp::{get_asset, get_skill, list_skills, skills_list, skills_search};
+use crate::printable::printable;
 use crate::worlds::engine::Terms;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
@@ -124,7 +125,7 @@ async fn guarded<T: Send + 'static>(
 ) -> Result<T, ErrorData> {
     tokio::spawn(request).await.unwrap_or_else(|panic| {
         tracing::error!("a request panicked: {panic}");
-        Err(ErrorData::internal_error("the request failed inside the server; its log says why", None))
+        Err(ErrorData::internal_error("the request failed inside the server: its log says where", None))
     })
 }
 

@@ -1,17 +1,11 @@
 //! `skills_list`: every skill with its metadata.
 
-use crate::bindings::catalog::Page;
 use crate::bindings::types::{Location, Problem, Severity};
-use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::answer::{Answer, MOST_BYTES, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use crate::mcp::wire::SkillView;
-use crate::runtime::call::Broken;
-use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
-
-/// Most JSON in one answer, in bytes. Clients cut at half a million characters even when a tool asks for more.
-pub const MOST_BYTES: usize = 400_000;
 
 /// Most problems in one answer; `skillcell lint` shows all.
 const MOST_PROBLEMS: u32 = 50;
@@ -23,23 +17,24 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     let query = arguments.text("query")?;
     let with_bodies = arguments.boolean("includeBody")?.unwrap_or(false);
     arguments.finish()?;
-    let answered = server.catalog.ask_all(move |engine| {
+    let answered = server.catalog.ask_all(move |engine, _| {
         let mut fitted = Fitted::default();
         loop {
             let page = engine.skills(query.as_deref(), fitted.next(), PAGE)?;
             fitted.total = page.total as usize;
-            let bodies = if with_bodies { bodies(engine, &page)? } else { Vec::new() };
-            let mut bodies = bodies.into_iter();
+            let before = fitted.skills.len();
             for skill in page.skills {
-                fitted.add(SkillView { body: bodies.next(), ..skill.into() });
+                // One body at a time, because the next may not fit.
+                let body = if with_bodies && !fitted.full { engine.bodies(&[skill.file.clone()])?.pop() } else { None };
+                fitted.add(SkillView { body, ..skill.into() });
             }
-            if fitted.full || fitted.skills.len() >= fitted.total {
+            if fitted.full || fitted.skills.len() == before {
                 return Ok((fitted, engine.problems(MOST_PROBLEMS)?));
             }
         }
     });
-    let (fitted, problems) = answered.await?.answer;
-    let left_out = fitted.total - fitted.skills.len();
+    let (fitted, problems) = answered.await?;
+    let left_out = fitted.total.saturating_sub(fitted.skills.len());
     let note =
         (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`, or use skills_search"));
     let mut line = match fitted.total {
@@ -49,15 +44,10 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     if let Some(note) = &note {
         line = format!("{line}; {note}");
     }
-    let label = |root: u32| server.terms.roots[root as usize].label.clone();
+    let label = |root: u32| server.terms.roots.get(root as usize).map(|root| root.label.clone()).unwrap_or_default();
     let problems: Vec<ProblemView> =
         problems.into_iter().map(|problem| ProblemView::new(&label(problem.location.root), problem)).collect();
     Ok(Answer::data(line, &ListView { skills: fitted.skills, note, problems }))
-}
-
-fn bodies(engine: &mut EngineInstance, page: &Page) -> Result<Vec<String>, Broken> {
-    let files: Vec<Location> = page.skills.iter().map(|skill| skill.file.clone()).collect();
-    engine.bodies(&files)
 }
 
 /// As many skills as one answer holds.
@@ -79,11 +69,7 @@ impl Fitted {
         if self.full {
             return;
         }
-        // Escapes and field names come on top of the texts.
-        let texts =
-            [&skill.install_name, &skill.meta.name, &skill.meta.description, &skill.skill_path, &skill.skill_file];
-        let bytes =
-            100 + texts.iter().map(|text| text.len()).sum::<usize>() + skill.body.as_ref().map_or(0, String::len);
+        let bytes = serde_json::to_string(&skill).map_or(0, |json| json.len() + 1);
         if self.bytes + bytes > MOST_BYTES && !self.skills.is_empty() {
             self.full = true;
         } else {

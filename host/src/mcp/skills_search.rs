@@ -10,15 +10,22 @@ use serde::Serialize;
 const USUAL_LIMIT: u32 = 10;
 pub const MOST_HITS: u32 = 25;
 
+/// Most words of a query. Every word is looked for in every skill.
+const MOST_WORDS: usize = 100;
+
 pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let query = arguments.required_text("query")?;
     let limit = arguments.integer("limit", 1..=MOST_HITS)?.unwrap_or(USUAL_LIMIT);
     arguments.finish()?;
-    if query.trim().is_empty() {
-        return Err(WrongArguments("query must contain a word".to_owned()).into());
+    match query.split_ascii_whitespace().count() {
+        0 => return Err(WrongArguments("query must contain a word".to_owned()).into()),
+        1..=MOST_WORDS => {}
+        words => {
+            return Err(WrongArguments(format!("query has {words} words, and must have at most {MOST_WORDS}")).into());
+        }
     }
     let wanted = query.clone();
-    let found = server.catalog.ask_all(move |engine| engine.search(&wanted, limit)).await?.answer;
+    let found = server.catalog.ask_all(move |engine, _| engine.search(&wanted, limit)).await?;
     let hit = |hit: crate::bindings::catalog::Hit| HitView {
         skill: hit.skill.into(),
         score: hit.score,

@@ -1,6 +1,6 @@
 //! The tools: names, what a model reads about them, what they take.
 
-use crate::mcp::skills_list::MOST_BYTES;
+use crate::mcp::answer::MOST_BYTES;
 use crate::mcp::skills_search::MOST_HITS;
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use rmcp::object;

@@ -4,24 +4,24 @@
 //! only sound messages reach rmcp.
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, JsonRpcNotification, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::io::{BufRead, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 /// Longest message, in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// After the end of input, requests that are still running have this long to be answered.
-const LAST_ANSWERS: Duration = Duration::from_millis(700);
+/// After the end of input, requests that are still running have this long to be answered, and their answers to be written.
+const LAST_ANSWERS: Duration = Duration::from_millis(850);
 
 type Incoming = RxJsonRpcMessage<RoleServer>;
 type Outgoing = TxJsonRpcMessage<RoleServer>;
@@ -30,14 +30,25 @@ type Outgoing = TxJsonRpcMessage<RoleServer>;
 #[derive(Clone)]
 pub struct Stdio {
     incoming: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Incoming>>>,
-    outgoing: mpsc::UnboundedSender<Outgoing>,
+    outgoing: mpsc::UnboundedSender<Line>,
     in_flight: InFlight,
     /// Cancelled when nothing more will be read or can be written.
     ended: CancellationToken,
 }
 
-/// Writes what is queued, until every sender is gone.
-pub struct Writing(JoinHandle<()>);
+/// What goes to the writer: a message, or the word that it was the last.
+enum Line {
+    Message(Box<Outgoing>),
+    End,
+}
+
+/// The thread that writes what is queued.
+pub struct Writing {
+    thread: JoinHandle<()>,
+    outgoing: mpsc::UnboundedSender<Line>,
+    /// When the input ended, if it did.
+    input_ended: Arc<OnceLock<Instant>>,
+}
 
 impl Stdio {
     /// Starts reading and writing, each on a thread of its own: neither waits for the other or for a request.
@@ -49,12 +60,15 @@ impl Stdio {
         let (to_server, incoming) = mpsc::unbounded_channel();
         let (outgoing, to_client) = mpsc::unbounded_channel();
         let in_flight = InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0) };
+        let input_ended: Arc<OnceLock<Instant>> = Arc::default();
+        let ended_now = Arc::clone(&input_ended);
         let reader = Reader { in_flight: in_flight.clone(), outgoing: outgoing.clone() };
         let (read_ended, write_ended) = (ended.clone(), ended.clone());
         let last = in_flight.clone();
         let runtime = tokio::runtime::Handle::current();
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
             reader.run(input);
+            let _ = ended_now.set(Instant::now());
             runtime.block_on(async { drop(tokio::time::timeout(LAST_ANSWERS, last.all_answered()).await) });
             read_ended.cancel();
         })?;
@@ -65,14 +79,18 @@ impl Stdio {
             }
         })?;
         let incoming = Arc::new(tokio::sync::Mutex::new(incoming));
-        Ok((Self { incoming, outgoing, in_flight, ended }, Writing(writing)))
+        let writing = Writing { thread: writing, outgoing: outgoing.clone(), input_ended };
+        Ok((Self { incoming, outgoing, in_flight, ended }, writing))
     }
 }
 
 impl Writing {
-    /// Waits until everything is written. All clones of the transport must be gone.
-    pub fn finish(self) {
-        let _ = self.0.join();
+    /// Waits until everything is written, as long as there is time.
+    pub async fn finish(self) {
+        let _ = self.outgoing.send(Line::End);
+        let spent = self.input_ended.get().map_or(Duration::ZERO, Instant::elapsed);
+        let joined = tokio::task::spawn_blocking(move || self.thread.join());
+        let _ = tokio::time::timeout(LAST_ANSWERS.saturating_sub(spent), joined).await;
     }
 }
 
@@ -85,8 +103,11 @@ impl Transport<RoleServer> for Stdio {
             JsonRpcMessage::Error(error) => error.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        // When the writer is gone, so is the client.
-        let _ = self.outgoing.send(message);
+        let wanted = answered.as_ref().is_none_or(|id| !self.in_flight.was_cancelled(id));
+        if wanted {
+            // When the writer is gone, so is the client.
+            let _ = self.outgoing.send(Line::Message(Box::new(message)));
+        }
         if let Some(id) = answered {
             self.in_flight.answered(&id);
         }
@@ -110,31 +131,57 @@ impl Transport<RoleServer> for Stdio {
 /// Requests that have no answer yet.
 #[derive(Clone)]
 struct InFlight {
-    /// By id, the later ones with the same id that wait for their turn: rmcp would lose an answer.
-    requests: Arc<Mutex<HashMap<RequestId, VecDeque<Incoming>>>>,
+    requests: Arc<Mutex<HashMap<RequestId, Asked>>>,
     forward: mpsc::UnboundedSender<Incoming>,
     count: watch::Sender<usize>,
 }
 
+#[derive(Default)]
+struct Asked {
+    /// The client no longer wants the answer.
+    cancelled: bool,
+    /// Later requests with the same id, which wait for their turn: rmcp would lose an answer.
+    waiting: VecDeque<Incoming>,
+}
+
 impl InFlight {
     fn admit(&self, message: Incoming) {
-        if let JsonRpcMessage::Request(request) = &message {
-            let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(waiting) = requests.get_mut(&request.id) {
-                waiting.push_back(message);
-                return;
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                if let Some(asked) = requests.get_mut(&request.id) {
+                    asked.waiting.push_back(message);
+                    return;
+                }
+                requests.insert(request.id.clone(), Asked::default());
+                self.count.send_replace(requests.len());
             }
-            requests.insert(request.id.clone(), VecDeque::new());
-            self.count.send_replace(requests.len());
+            // rmcp forgets a cancelled request and would give its late answer to the next one with that id. So it is not
+            // told: the answer is dropped here, and only then the id is free.
+            JsonRpcMessage::Notification(JsonRpcNotification {
+                notification: ClientNotification::CancelledNotification(cancelled),
+                ..
+            }) => {
+                let asked = cancelled.params.request_id.as_ref().and_then(|id| requests.get_mut(id));
+                return asked.into_iter().for_each(|asked| asked.cancelled = true);
+            }
+            _ => {}
         }
         let _ = self.forward.send(message);
     }
 
+    fn was_cancelled(&self, id: &RequestId) -> bool {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.get(id).is_some_and(|asked| asked.cancelled)
+    }
+
     fn answered(&self, id: &RequestId) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        match requests.get_mut(id).and_then(VecDeque::pop_front) {
-            Some(next) => drop(self.forward.send(next)),
-            None => drop(requests.remove(id)),
+        if let Some(Asked { mut waiting, .. }) = requests.remove(id)
+            && let Some(next) = waiting.pop_front()
+        {
+            requests.insert(id.clone(), Asked { cancelled: false, waiting });
+            let _ = self.forward.send(next);
         }
         self.count.send_replace(requests.len());
     }
@@ -146,11 +193,11 @@ impl InFlight {
 
 struct Reader {
     in_flight: InFlight,
-    outgoing: mpsc::UnboundedSender<Outgoing>,
+    outgoing: mpsc::UnboundedSender<Line>,
 }
 
-/// What a line turned out to be.
-enum Line {
+/// What a line of the client turned out to be.
+enum Sorted {
     Message(Box<Incoming>),
     Nothing,
     Wrong {
@@ -177,18 +224,18 @@ impl Reader {
                     return;
                 }
                 let message = format!("a message is longer than {LONGEST_LINE} bytes");
-                Line::Wrong { error: ErrorData::invalid_request(message, None), id: None }
+                Sorted::Wrong { error: ErrorData::invalid_request(message, None), id: None }
             } else {
                 sort(&line)
             };
             match sorted {
-                Line::Message(message) => self.in_flight.admit(*message),
-                Line::Nothing => {}
-                Line::Wrong { error, id } => {
+                Sorted::Message(message) => self.in_flight.admit(*message),
+                Sorted::Nothing => {}
+                Sorted::Wrong { error, id } => {
                     tracing::warn!("refused a message: {}", error.message);
-                    let _ = self.outgoing.send(JsonRpcMessage::error(error, id));
+                    let _ = self.outgoing.send(Line::Message(Box::new(JsonRpcMessage::error(error, id))));
                 }
-                Line::WrongNotification(reason) => tracing::warn!("ignored a notification: {reason}"),
+                Sorted::WrongNotification(reason) => tracing::warn!("ignored a notification: {reason}"),
             }
         }
     }
@@ -210,14 +257,14 @@ fn skip_line(input: &mut impl BufRead) -> bool {
     }
 }
 
-fn sort(line: &[u8]) -> Line {
+fn sort(line: &[u8]) -> Sorted {
     if line.iter().all(u8::is_ascii_whitespace) {
-        return Line::Nothing;
+        return Sorted::Nothing;
     }
     if let Ok(message) = serde_json::from_slice(line) {
-        return Line::Message(Box::new(message));
+        return Sorted::Message(Box::new(message));
     }
-    let wrong = |error: ErrorData, id: Option<RequestId>| Line::Wrong { error, id };
+    let wrong = |error: ErrorData, id: Option<RequestId>| Sorted::Wrong { error, id };
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => return wrong(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
@@ -241,23 +288,30 @@ fn sort(line: &[u8]) -> Line {
         ErrorData::invalid_params("`params` must be an object that fits the method", None)
     };
     if object.contains_key("method") && !object.contains_key("id") {
-        return Line::WrongNotification(error.message.into_owned());
+        return Sorted::WrongNotification(error.message.into_owned());
     }
     wrong(error, id)
 }
 
-fn write_all(mut messages: mpsc::UnboundedReceiver<Outgoing>, mut output: impl Write) -> std::io::Result<()> {
+fn write_all(mut lines: mpsc::UnboundedReceiver<Line>, mut output: impl Write) -> std::io::Result<()> {
     let mut buffer = Vec::new();
-    while let Some(message) = messages.blocking_recv() {
+    while let Some(Line::Message(message)) = lines.blocking_recv() {
         buffer.clear();
         append(&mut buffer, &message)?;
         // One write for what has piled up: pipes are faster with fewer, larger pieces.
-        while buffer.len() < 1 << 16 {
-            let Ok(message) = messages.try_recv() else { break };
-            append(&mut buffer, &message)?;
+        let mut last = false;
+        while buffer.len() < 1 << 16 && !last {
+            match lines.try_recv() {
+                Ok(Line::Message(message)) => append(&mut buffer, &message)?,
+                Ok(Line::End) => last = true,
+                Err(_) => break,
+            }
         }
         output.write_all(&buffer)?;
         output.flush()?;
+        if last {
+            break;
+        }
     }
     Ok(())
 }

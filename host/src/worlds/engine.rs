@@ -26,6 +26,9 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 /// Time for an answer. The slowest question on 10,000 skills takes a few hundredths of this.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 
+/// Time to take in changes, at most the files of a very large library.
+const UPDATE_TIME: Duration = Duration::from_mins(10);
+
 /// Time to put all skills on the shelf; grows with the catalog and runs beside the requests.
 const ARRANGE_TIME: Duration = Duration::from_mins(1);
 
@@ -92,7 +95,8 @@ impl EngineWorld {
             budget: Budget::new(ENGINE_MEMORY),
         };
         let mut store = call::store(&self.runtime, state);
-        store.data_mut().budget.allow(ANSWER_TIME);
+        store.set_hostcall_fuel(ENGINE_MEMORY);
+        store.data_mut().budget.begin_call(ANSWER_TIME);
         let engine = call::call(&self.runtime, &mut store, "open", |store| {
             let engine = self.ready.instantiate(&mut *store)?;
             let state = store.data_mut();
@@ -116,7 +120,7 @@ impl EngineInstance {
     pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<Outline, BrokenUpdate> {
         let lender = &mut self.store.data_mut().lender;
         lender.start(snapshot);
-        let updated = self.call("update", ARRANGE_TIME, |engine, store| engine.call_update(store, changes));
+        let updated = self.call("update", UPDATE_TIME, |engine, store| engine.call_update(store, changes));
         updated.map_err(|broken| BrokenUpdate { broken, file: self.store.data_mut().lender.stop() })?;
         self.store.data_mut().lender.stop();
         let arranged = self.call("arrange", ARRANGE_TIME, |engine, store| engine.call_arrange(store));
@@ -165,7 +169,7 @@ impl EngineInstance {
         time: Duration,
         body: impl FnOnce(&crate::bindings::catalog::Guest, &mut Store<EngineState>) -> wasmtime::Result<T>,
     ) -> Result<T, Broken> {
-        self.store.data_mut().budget.allow(time);
+        self.store.data_mut().budget.begin_call(time);
         let guest = self.engine.skillcell_plugin_catalog();
         call::call(&self.runtime, &mut self.store, function, |store| body(guest, store))
     }

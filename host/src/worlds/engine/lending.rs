@@ -49,14 +49,14 @@ impl Lender {
     }
 
     fn read(&mut self, root: u32, path: &str, budget: &mut Budget) -> Result<String, ReadError> {
-        if self.updating {
-            budget.allow_with_memory(FILE_TIME, FILE_MEMORY);
-            self.last = Some(Location { root, path: path.to_owned() });
-        }
-        let root = self.snapshot.root(root).ok_or(ReadError::NotFound)?;
-        let file = root.file(path, self.terms.file_limit);
+        let place = self.snapshot.root(root).ok_or(ReadError::NotFound)?;
+        let file = place.file(path, self.terms.file_limit);
         let text = file.text.as_ref().map_err(Clone::clone)?;
         self.terms.set_aside.check(text)?;
+        if self.updating {
+            budget.begin_file(FILE_TIME, FILE_MEMORY);
+            self.last = Some(Location { root, path: path.to_owned() });
+        }
         Ok(text.as_ref().to_owned())
     }
 }

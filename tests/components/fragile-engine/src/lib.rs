@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 struct Fragile;
 
 impl Engine for Fragile {
-    fn borrow(handle: SkillRoot) -> Box<dyn Root> {
+    fn root(handle: SkillRoot) -> Box<dyn Root> {
         Box::new(FragileRoot { handle, seen: RefCell::default() })
     }
 }
@@ -49,6 +49,11 @@ impl Root for FragileRoot {
         }
         if again && text.contains("fragile: break when asked") {
             panic!("asked to break");
+        }
+        if again && text.contains("fragile: hang when asked") {
+            loop {
+                std::hint::black_box(&text);
+            }
         }
         Ok(text)
     }

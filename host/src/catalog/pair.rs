@@ -1,0 +1,138 @@
+//! Two seats for engines, left and right, and the generation that is served from them.
+
+use crate::library::snapshot::Snapshot;
+use crate::worlds::engine::EngineInstance;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+
+pub struct Pair {
+    seats: [Seat; 2],
+    published: RwLock<Published>,
+    /// Counts every change of who serves, so that a request can wait for one.
+    turns: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Seat {
+    engine: Arc<Mutex<Option<Seated>>>,
+    /// Whether requests may come here. Not while changes are brought in.
+    serving: AtomicBool,
+}
+
+/// An engine and the generation it holds.
+pub struct Seated {
+    pub engine: EngineInstance,
+    pub generation: u64,
+}
+
+/// What requests are answered from.
+#[derive(Clone, Default)]
+pub struct Published {
+    /// 0 before the first one.
+    pub generation: u64,
+    pub snapshot: Arc<Snapshot>,
+    /// Why no engine could be built, if the last try failed.
+    pub failure: Option<Arc<str>>,
+}
+
+/// A seat whose engine a request may use, and the state of the roots that it holds.
+pub struct Free {
+    seat: OwnedMutexGuard<Option<Seated>>,
+    number: usize,
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl Pair {
+    pub fn new() -> Self {
+        Self { seats: Default::default(), published: RwLock::default(), turns: watch::Sender::new(0) }
+    }
+
+    pub fn published(&self) -> Published {
+        self.published.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn publish(&self, published: Published) {
+        *self.published.write().unwrap_or_else(PoisonError::into_inner) = published;
+    }
+
+    /// Exchanges a snapshot for one with the same bytes and newer times, unless somebody was faster.
+    pub fn renew_snapshot(&self, before: &Arc<Snapshot>, after: Snapshot) {
+        let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&published.snapshot, before) {
+            published.snapshot = Arc::new(after);
+        }
+    }
+
+    /// Waits for a serving engine that nobody uses. Fails when there is none and none can be built.
+    pub async fn free(&self) -> Result<Free, Arc<str>> {
+        let mut turns = self.turns.subscribe();
+        loop {
+            turns.mark_unchanged();
+            let serving = |number: usize| self.seats[number].serving.load(Ordering::Acquire);
+            if let (false, false, Some(failure)) = (serving(0), serving(1), self.published().failure) {
+                return Err(failure);
+            }
+            let lock = |number: usize| Arc::clone(&self.seats[number].engine).lock_owned();
+            let (seat, number) = tokio::select! {
+                biased;
+                seat = lock(0), if serving(0) => (seat, 0),
+                seat = lock(1), if serving(1) => (seat, 1),
+                _ = turns.changed() => continue,
+            };
+            let Published { generation, snapshot, .. } = self.published();
+            if seat.as_ref().is_some_and(|seated| seated.generation == generation) {
+                return Ok(Free { seat, number, snapshot });
+            }
+        }
+    }
+
+    /// The engine of a free seat broke: nobody comes here until it is filled again.
+    pub fn clear(&self, mut free: Free) {
+        *free.seat = None;
+        self.serve(free.number, false);
+    }
+
+    /// The seats in the order in which a change should come in: one that serves nobody first, so that the other goes on.
+    pub fn order(&self) -> [usize; 2] {
+        let idle = |number: usize| match self.seats[number].engine.try_lock() {
+            Ok(seat) => seat.is_none() || !self.seats[number].serving.load(Ordering::Acquire),
+            Err(_) => false,
+        };
+        let busy = |number: usize| self.seats[number].engine.try_lock().is_err();
+        if idle(1) || !idle(0) && busy(0) { [1, 0] } else { [0, 1] }
+    }
+
+    /// Takes the engine out of a seat, after its last question is answered. Blocks.
+    pub fn take(&self, number: usize) -> Option<Seated> {
+        self.serve(number, false);
+        self.seats[number].engine.blocking_lock().take()
+    }
+
+    /// Puts an engine into a seat. Blocks.
+    pub fn seat(&self, number: usize, engine: EngineInstance, generation: u64) {
+        *self.seats[number].engine.blocking_lock() = Some(Seated { engine, generation });
+        self.serve(number, true);
+    }
+
+    /// Seats without an engine. Blocks until the last questions are answered.
+    pub fn empty_seats(&self) -> Vec<usize> {
+        (0..self.seats.len()).filter(|number| self.seats[*number].engine.blocking_lock().is_none()).collect()
+    }
+
+    /// Wakes requests that wait for an engine, to learn that there will be none.
+    pub fn wake(&self) {
+        self.turns.send_modify(|turn| *turn += 1);
+    }
+
+    fn serve(&self, number: usize, serving: bool) {
+        self.seats[number].serving.store(serving, Ordering::Release);
+        self.wake();
+    }
+}
+
+impl Free {
+    pub fn engine(&mut self) -> &mut EngineInstance {
+        &mut self.seat.as_mut().expect("only a seat with an engine is free").engine
+    }
+}
