@@ -130,17 +130,14 @@ impl Catalog {
         Page { total: count(found.len()), skills: part.map(|number| self.shelf.summary(*number)).collect() }
     }
 
-    pub fn bodies(&self, files: &[Location]) -> Vec<String> {
-        let is_skill = |location: &Location| {
-            let contents = self.contents.get(location.root as usize);
-            contents.is_some_and(|contents| {
-                contents.files.get(&location.path).is_some_and(|reading| reading.skill.is_some())
-            })
-        };
-        let body = |location: &Location| {
-            if is_skill(location) { self.body(location.root, &location.path) } else { String::new() }
-        };
-        files.iter().map(body).collect()
+    pub fn body(&self, file: &Location) -> String {
+        let contents = self.contents.get(file.root as usize);
+        let reading = contents.and_then(|contents| contents.files.get(&file.path));
+        if reading.is_some_and(|reading| reading.skill.is_some()) {
+            self.text_of(file.root, &file.path)
+        } else {
+            String::new()
+        }
     }
 
     pub fn search(&self, query: &str, limit: u32) -> SearchResult {
@@ -158,7 +155,7 @@ impl Catalog {
         let hit = |number: usize| {
             let skill = self.shelf.skill(number);
             Hit {
-                excerpt: words.excerpt(&self.body(skill.root, &skill.file), &skill.description),
+                excerpt: words.excerpt(&self.text_of(skill.root, &skill.file), &skill.description),
                 score: count(words.words().len()),
                 skill: self.shelf.summary(number),
             }
@@ -207,7 +204,7 @@ impl Catalog {
     fn matched(&self, fit: &Fit, tokens: &[String]) -> Match {
         let (shelf, number) = (&self.shelf, fit.skill);
         let chain: Vec<&Skill> = shelf.chain(number).into_iter().rev().map(|number| shelf.skill(number)).collect();
-        let bodies: Vec<String> = chain.iter().map(|skill| self.body(skill.root, &skill.file)).collect();
+        let bodies: Vec<String> = chain.iter().map(|skill| self.text_of(skill.root, &skill.file)).collect();
         let sections: Vec<(&Skill, &str)> = chain.iter().copied().zip(bodies.iter().map(String::as_str)).collect();
         Match {
             candidate: self.candidate(fit, tokens),
@@ -222,7 +219,7 @@ impl Catalog {
 
     /// The text of a skill after its front matter. The host hands out what this generation was made from, so a file
     /// that was read once can be read again.
-    fn body(&self, root: u32, file: &str) -> String {
+    fn text_of(&self, root: u32, file: &str) -> String {
         let text = self.roots[root as usize].read_text(file).unwrap_or_default();
         skill::body_of(&text).to_owned()
     }

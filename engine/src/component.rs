@@ -56,8 +56,8 @@ impl<E: Engine> Guest for E {
     fn skills(filter: Option<String>, start: u32, most: u32) -> Page {
         ask(|catalog| catalog.skills(filter.as_deref(), start, most))
     }
-    fn bodies(files: Vec<Location>) -> Vec<String> {
-        ask(|catalog| catalog.bodies(&files))
+    fn body(file: Location) -> String {
+        ask(|catalog| catalog.body(&file))
     }
     fn search(query: String, limit: u32) -> SearchResult {
         ask(|catalog| catalog.search(&query, limit))

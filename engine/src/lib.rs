@@ -2,12 +2,13 @@
 //! same answers.
 //!
 //! A change comes in through [`catalog`], which asks [`folders`] what may be a skill, reads it with [`skill`] (and that
-//! with [`frontmatter`] and [`yaml`]) and puts the result on a [`shelf`]. Questions are answered from there.
+//! with [`reader`], [`frontmatter`] and [`yaml`]) and puts the result on a [`shelf`]. Questions are answered from there.
 
 pub mod bindings;
 pub mod catalog;
 pub mod folders;
 pub mod skill;
+pub mod reader;
 pub mod frontmatter;
 pub mod yaml;
 pub mod problem;

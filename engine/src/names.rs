@@ -182,3 +182,33 @@ impl Names {
         found.unwrap_or_else(|| self.address(shelf, number))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shelf::Shelved;
+    use crate::skill;
+    use proptest::prelude::*;
+    use std::rc::Rc;
+
+    fn shelf(files: &[(u32, String)]) -> Shelf {
+        let text = "---\nname: same\nkeywords: [word]\ndescription: d\n---\n";
+        let skills = files.iter().filter_map(|(root, file)| skill::read(*root, "root", file, text).0);
+        let shelved = skills.map(|skill| Shelved { skill: Rc::new(skill), resources: None, hides_skills: false });
+        Shelf::new(&["one".to_owned(), "two".to_owned()], shelved.collect())
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_finds_its_skill(
+            files in prop::collection::btree_set((0..2_u32, "[aAb](/[aAb]){0,2}(/SKILL|/_index)?"), 1..12)
+        ) {
+            let files: Vec<(u32, String)> = files.into_iter().map(|(root, file)| (root, format!("{file}.md"))).collect();
+            let shelf = shelf(&files);
+            for (number, _) in shelf.skills() {
+                let address = shelf.address(number);
+                prop_assert_eq!(shelf.names.find(&shelf, &address).ok(), Some(number), "{}", address);
+            }
+        }
+    }
+}

@@ -1,30 +1,15 @@
 //! One skill, as its file says.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution};
-use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
-use crate::frontmatter::{self, Fields, Parsed, Split};
+use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::frontmatter::{self, Split};
 use crate::paths;
-use crate::problem::{Finding, first_few, quote};
+use crate::problem::{Finding, first_few};
+use crate::reader::Reader;
 use crate::text::fold;
-use crate::tokens;
-use crate::yaml::{Entry, Node, Value};
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
-
-/// Longest name and description of the Agent Skills format, in characters.
-const LONGEST_NAME: usize = 64;
-const LONGEST_DESCRIPTION: usize = 1024;
-
-/// A thousand points of priority are worth as much as a perfect match; nobody needs more than a few.
-const HIGHEST_PRIORITY: f64 = 1_000_000.0;
-
-/// Longer texts in front matter are of no use to a list, and would let one file fill the memory that all share.
-const LONGEST_KEPT_NAME: usize = 256;
-const LONGEST_KEPT_DESCRIPTION: usize = 4_096;
-const LONGEST_KEYWORD: usize = 100;
-const MOST_KEYWORDS: usize = 500;
-const MOST_DECLARED: usize = 1_000;
 
 /// Everything known from the file alone.
 #[derive(Debug)]
@@ -102,295 +87,12 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
             return (None, vec![finding.at(1)]);
         }
     };
-    let Parsed { fields, findings, complete } = frontmatter::parse(yaml);
-    let mut reader = Reader { metadata: fields.below("metadata"), fields, complete, model, findings };
-    let skill = reader.skill(root, root_folder, file, body);
-    (skill, first_few(reader.findings))
-}
-
-struct Reader {
-    fields: Fields,
-    metadata: Fields,
-    /// Whether the front matter was understood in full.
-    complete: bool,
-    model: SkillModel,
-    findings: Vec<Finding>,
-}
-
-impl Reader {
-    fn skill(&mut self, root: u32, root_folder: &str, file: &str, body: &str) -> Option<Skill> {
-        let description = self.description();
-        let keywords = self.keywords();
-        if self.model == SkillModel::Tree && keywords.is_empty() {
-            let line = self.fields.get("keywords").map_or(1, |entry| entry.line);
-            let advice = "add `keywords: [word, word]`, or remove the front matter if this is no skill";
-            self.missing(Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(line));
-            return None;
-        }
-        let description = description?;
-        let (skill_path, install_name) = match self.model {
-            SkillModel::Folder => folder_names(root_folder, file),
-            SkillModel::Tree => tree_names(root_folder, file),
-        };
-        let name = match self.model {
-            SkillModel::Folder => self.folder_skill_name(&install_name),
-            SkillModel::Tree => skill_path.clone(),
-        };
-        let haystack = haystack(&[&install_name, &name, &description], &keywords, body);
-        Some(Skill {
-            root,
-            file: file.to_owned(),
-            model: self.model,
-            skill_path,
-            install_name,
-            name,
-            description,
-            keywords,
-            inherit: self.inherit(),
-            priority: self.priority(),
-            assets: self.assets(),
-            scripts: self.scripts(),
-            haystack,
-        })
-    }
-
-    fn description(&mut self) -> Option<String> {
-        let entry = self.fields.get("description");
-        let line = entry.map_or(1, |entry| entry.line);
-        let text = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|text| !text.is_empty());
-        let Some(text) = text.map(str::to_owned) else {
-            let advice = "add `description:` with one or two sentences: what it does and when to use it";
-            self.missing(Finding::error("missing-description", "`description` is missing or no text", advice).at(line));
-            return None;
-        };
-        let letters = text.chars().count();
-        if self.model == SkillModel::Folder && letters > LONGEST_DESCRIPTION || letters > LONGEST_KEPT_DESCRIPTION {
-            let message = format!("`description` is longer than {LONGEST_DESCRIPTION} characters");
-            self.findings.push(Finding::warning("long-description", message, "shorten it").at(line));
-        }
-        Some(text.chars().take(LONGEST_KEPT_DESCRIPTION).collect())
-    }
-
-    fn folder_skill_name(&mut self, folder: &str) -> String {
-        let entry = self.fields.get("name");
-        let line = entry.map_or(1, |entry| entry.line);
-        let name = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|name| !name.is_empty());
-        let Some(name) = name.map(str::to_owned) else {
-            let advice = format!("add `name: {folder}`");
-            self.findings.push(Finding::warning("missing-name", "`name` is missing or no text", advice).at(line));
-            return folder.to_owned();
-        };
-        let legal = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-        if name.chars().count() > LONGEST_NAME || !name.chars().all(legal) {
-            let message =
-                format!("the name `{}` is not made of 1 to {LONGEST_NAME} of `a-z`, `0-9` and `-`", quote(&name));
-            self.findings
-                .push(Finding::warning("bad-name", message, "use a few lower-case words joined by `-`").at(line));
-            if name.chars().count() > LONGEST_KEPT_NAME {
-                return folder.to_owned();
-            }
-        } else if name != folder {
-            let message = format!("the name `{name}` differs from the folder `{folder}`");
-            self.findings.push(Finding::warning("name-differs", message, "rename one of them").at(line));
-        }
-        name
-    }
-
-    /// A field of the tree model, which a folder skill may also have below `metadata`.
-    fn tree_field(&self, key: &str) -> Option<Entry> {
-        let below = || self.metadata.get(key).filter(|_| self.model == SkillModel::Folder);
-        self.fields.get(key).or_else(below).cloned()
-    }
-
-    fn keywords(&mut self) -> Vec<String> {
-        let Some(entry) = self.tree_field("keywords") else { return Vec::new() };
-        let mut keywords = match &entry.node.value {
-            Value::List(items) => items.iter().filter_map(|item| self.word(item, "keywords")).collect(),
-            // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
-            Value::Scalar { text, .. } if self.model == SkillModel::Folder && self.fields.get("keywords").is_none() => {
-                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-            }
-            _ => {
-                if self.model == SkillModel::Folder {
-                    self.wrong_type(&entry, "a list of words");
-                }
-                Vec::new()
-            }
-        };
-        if keywords.len() > MOST_KEYWORDS {
-            let message = format!("{} keywords, and only the first {MOST_KEYWORDS} count", keywords.len());
-            self.findings
-                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.line));
-            keywords.truncate(MOST_KEYWORDS);
-        }
-        for keyword in keywords.iter().filter(|keyword| !tokens::can_match(keyword)) {
-            let message = format!("the keyword `{}` can never match", quote(keyword));
-            let advice = "use a word of three letters or more, such as `cpp` for `c++`";
-            self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(entry.line));
-        }
-        keywords
-    }
-
-    fn word(&mut self, item: &Node, field: &str) -> Option<String> {
-        let text =
-            item.as_text().map(str::trim).filter(|text| !text.is_empty() && text.chars().count() <= LONGEST_KEYWORD);
-        if text.is_none() {
-            let message = format!("an entry of `{field}` is no word, or longer than {LONGEST_KEYWORD} characters");
-            self.findings.push(Finding::error("wrong-type", message, "remove it, or write a word").at(item.line));
-        }
-        text.map(str::to_owned)
-    }
-
-    fn inherit(&mut self) -> bool {
-        let unless_said = self.model == SkillModel::Tree;
-        let Some(entry) = self.tree_field("inherit") else { return unless_said };
-        as_flag(&entry.node).unwrap_or_else(|| {
-            self.wrong_type(&entry, "`true` or `false`");
-            unless_said
-        })
-    }
-
-    fn priority(&mut self) -> f64 {
-        let Some(entry) = self.tree_field("priority") else { return 0.0 };
-        // Below `metadata` a careful author writes the number as a string.
-        let said = entry.node.as_number().or_else(|| entry.node.as_text().and_then(|text| text.parse().ok()));
-        said.filter(|priority: &f64| priority.abs() <= HIGHEST_PRIORITY).unwrap_or_else(|| {
-            self.wrong_type(&entry, &format!("a number from -{HIGHEST_PRIORITY} to {HIGHEST_PRIORITY}"));
-            0.0
-        })
-    }
-
-    fn assets(&mut self) -> Vec<DeclaredAsset> {
-        self.declared("assets", |_, file, fields| DeclaredAsset {
-            file,
-            description: text_of(fields, "description"),
-            kind: Some(text_of(fields, "type")).filter(|kind| !kind.is_empty()).unwrap_or_else(|| "other".to_owned()),
-        })
-    }
-
-    fn scripts(&mut self) -> Vec<DeclaredScript> {
-        self.declared("scripts", |reader, file, fields| DeclaredScript {
-            file,
-            description: text_of(fields, "description"),
-            execution: reader.execution(fields),
-            arguments: reader.arguments(fields),
-        })
-    }
-
-    /// The entries of `assets` or `scripts`: maps with a `file`, or the path alone.
-    fn declared<T>(&mut self, field: &str, make: impl Fn(&mut Self, String, &[Entry]) -> T) -> Vec<T> {
-        let Some(entry) = self.tree_field(field) else { return Vec::new() };
-        let Value::List(items) = &entry.node.value else {
-            self.wrong_type(&entry, "a list");
-            return Vec::new();
-        };
-        if items.len() > MOST_DECLARED {
-            let message = format!("{} entries of `{field}`, and only the first {MOST_DECLARED} count", items.len());
-            self.findings.push(Finding::error("too-many", message, "split the skill").at(entry.line));
-        }
-        let mut declared = Vec::new();
-        for item in items.iter().take(MOST_DECLARED) {
-            let (path, fields): (Option<&str>, &[Entry]) = match &item.value {
-                Value::Scalar { .. } => (item.as_text(), &[]),
-                Value::Map(fields) => (find(fields, "file").and_then(Node::as_text), fields),
-                Value::List(_) => (None, &[]),
-            };
-            let Some(path) = path else {
-                let message = format!("an entry of `{field}` names no file");
-                self.findings.push(
-                    Finding::error("wrong-type", message, "add `file:` with a path below the resource folder")
-                        .at(item.line),
-                );
-                continue;
-            };
-            match paths::clean(path).filter(|path| !paths::is_hidden(path)) {
-                Some(file) => declared.push(make(self, file, fields)),
-                None => self.findings.push(
-                    Finding::error(
-                        "unsafe-path",
-                        format!("`{}` leaves the resource folder, or is hidden or empty", quote(path)),
-                        "use a path below the resource folder",
-                    )
-                    .at(item.line),
-                ),
-            }
-        }
-        declared
-    }
-
-    fn execution(&mut self, fields: &[Entry]) -> Execution {
-        match find(fields, "execution").map(|node| (node.as_text().unwrap_or(""), node.line)) {
-            None | Some(("claude", _)) => Execution::Claude,
-            Some(("server", _)) => Execution::Server,
-            Some((other, line)) => {
-                let message = format!("`execution: {}` is neither `claude` nor `server`", quote(other));
-                self.findings
-                    .push(Finding::warning("wrong-type", message, "use one of the two; `claude` is assumed").at(line));
-                Execution::Claude
-            }
-        }
-    }
-
-    fn arguments(&mut self, fields: &[Entry]) -> Vec<Argument> {
-        let items = match find(fields, "args") {
-            Some(Node { value: Value::List(items), .. }) => items.as_slice(),
-            None => &[],
-            Some(node) if node.is_null() => &[],
-            Some(node) => {
-                self.findings
-                    .push(Finding::warning("wrong-type", "`args` is not a list", "write a list").at(node.line));
-                &[]
-            }
-        };
-        let mut arguments = Vec::new();
-        for item in items {
-            let (name, fields): (Option<&str>, &[Entry]) = match &item.value {
-                Value::Map(fields) => (find(fields, "name").and_then(Node::as_text), fields),
-                _ => (item.as_text(), &[]),
-            };
-            match name {
-                Some(name) => arguments.push(Argument {
-                    name: name.to_owned(),
-                    description: text_of(fields, "description"),
-                    required: find(fields, "required").and_then(as_flag).unwrap_or(true),
-                }),
-                None => self.findings.push(
-                    Finding::warning("wrong-type", "an entry of `args` has no name", "add `name:`").at(item.line),
-                ),
-            }
-        }
-        arguments
-    }
-
-    /// A skill cannot do without this field. In a front matter that was not understood, that is the reason to tell.
-    fn missing(&mut self, finding: Finding) {
-        match self.findings.first_mut().filter(|_| !self.complete) {
-            Some(reason) => reason.severity = Severity::Error,
-            None => self.findings.push(finding),
-        }
-    }
-
-    fn wrong_type(&mut self, entry: &Entry, wanted: &str) {
-        let message = format!("`{}` is not {wanted}", entry.key);
-        self.findings.push(Finding::warning("wrong-type", message, format!("write {wanted}")).at(entry.line));
-    }
-}
-
-/// A boolean, also as a string: below `metadata` a careful author writes it so.
-fn as_flag(node: &Node) -> Option<bool> {
-    node.as_bool().or_else(|| node.as_text().and_then(|text| text.parse().ok()))
-}
-
-fn find<'a>(fields: &'a [Entry], key: &str) -> Option<&'a Node> {
-    fields.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
-}
-
-fn text_of(fields: &[Entry], key: &str) -> String {
-    find(fields, key).and_then(Node::as_text).map(|text| text.trim().to_owned()).unwrap_or_default()
+    let (skill, findings) = Reader::new(model, yaml).skill(root, root_folder, file, body);
+    (skill, first_few(findings))
 }
 
 /// Path and install name of a folder skill.
-fn folder_names(root_folder: &str, file: &str) -> (String, String) {
+pub fn folder_names(root_folder: &str, file: &str) -> (String, String) {
     match paths::folder_of(file) {
         Some(folder) if !folder.is_empty() => (folder.to_owned(), paths::last_segment(folder).to_owned()),
         _ => (root_folder.to_owned(), root_folder.to_owned()),
@@ -398,7 +100,7 @@ fn folder_names(root_folder: &str, file: &str) -> (String, String) {
 }
 
 /// Path and short name of a tree skill.
-fn tree_names(root_folder: &str, file: &str) -> (String, String) {
+pub fn tree_names(root_folder: &str, file: &str) -> (String, String) {
     let path = paths::without_extension(file);
     let short = match paths::last_segment(path) {
         "_root" => "root",
@@ -408,7 +110,7 @@ fn tree_names(root_folder: &str, file: &str) -> (String, String) {
     (path.to_owned(), short.to_owned())
 }
 
-fn haystack(names: &[&str], keywords: &[String], body: &str) -> String {
+pub fn haystack(names: &[&str], keywords: &[String], body: &str) -> String {
     let mut haystack = String::with_capacity(body.len() + 512);
     for part in names.iter().copied().chain(keywords.iter().map(String::as_str)) {
         haystack.push_str(&fold(part));

@@ -25,7 +25,7 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
             let before = fitted.skills.len();
             for skill in page.skills {
                 // One body at a time, because the next may not fit.
-                let body = if with_bodies && !fitted.full { engine.bodies(&[skill.file.clone()])?.pop() } else { None };
+                let body = if with_bodies && !fitted.full { Some(engine.body(&skill.file)?) } else { None };
                 fitted.add(SkillView { body, ..skill.into() });
             }
             if fitted.full || fitted.skills.len() == before {

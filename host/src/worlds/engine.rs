@@ -135,8 +135,8 @@ impl EngineInstance {
         self.ask("skills", |engine, store| engine.call_skills(store, filter, start, most))
     }
 
-    pub fn bodies(&mut self, files: &[Location]) -> Result<Vec<String>, Broken> {
-        self.ask("bodies", |engine, store| engine.call_bodies(store, files))
+    pub fn body(&mut self, file: &Location) -> Result<String, Broken> {
+        self.ask("body", |engine, store| engine.call_body(store, file))
     }
 
     pub fn search(&mut self, query: &str, limit: u32) -> Result<SearchResult, Broken> {
