@@ -117,12 +117,22 @@ impl Keywords {
         let mut matched = BTreeSet::new();
         for token in tokens {
             let letters = Letters::of(token);
-            let possible = self.letters.iter().enumerate().filter(|(_, other)| letters.may_match(**other));
-            matched.extend(possible.map(|(at, _)| at).filter(|at| matches(token, &self.distinct[*at])));
+            // Nearly all keywords are ruled out by their letters alone, so a whole block is looked at before any single one.
+            let (blocks, rest) = self.letters.as_chunks::<BLOCK>();
+            let possible =
+                |block: &[Letters; BLOCK]| block.iter().fold(false, |any, other| any | letters.may_match(*other));
+            let in_blocks = blocks.iter().enumerate().filter(|(_, block)| possible(block));
+            let in_blocks = in_blocks.flat_map(|(number, _)| number * BLOCK..(number + 1) * BLOCK);
+            let all = in_blocks.chain(self.letters.len() - rest.len()..self.letters.len());
+            let possible = all.filter(|at| letters.may_match(self.letters[*at]));
+            matched.extend(possible.filter(|at| matches(token, &self.distinct[*at])));
         }
         matched
     }
 }
+
+/// Keywords whose letters are compared at once.
+const BLOCK: usize = 16;
 
 /// Whether the best two of a ranking are too close to tell which is meant. Priority only breaks ties.
 pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64) -> bool {
@@ -168,7 +178,7 @@ impl Letters {
 
     fn may_match(self, other: Self) -> bool {
         let shared = self.0 & other.0;
-        shared == self.0 || shared == other.0
+        (shared == self.0) | (shared == other.0)
     }
 }
 

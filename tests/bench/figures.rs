@@ -17,9 +17,6 @@ use std::time::{Duration, Instant};
 
 const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
-/// A task with one clear answer in every generated library.
-const QUESTION: &str = "write the first1z component for our second1z";
-
 /// Starts of the server for each figure; the median counts.
 const STARTS: usize = 7;
 
@@ -30,16 +27,16 @@ fn main() {
     for skills in [10, 1_000, 10_000] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let library = folder.path().join("library");
-        write_library(&library, skills);
+        let task = write_library(&library, skills);
         println!("{skills} skills of 2 to 6 KB");
-        starting(&library);
-        answering(&library);
-        crossing(&library);
+        starting(&library, &task);
+        answering(&library, &task);
+        crossing(&library, &task);
         println!();
     }
 }
 
-fn starting(library: &Path) {
+fn starting(library: &Path, task: &str) {
     let reading = median((0..STARTS).map(|_| timed(|| read_all(library))).collect());
     let mut handshakes = Vec::new();
     let mut first_answers = Vec::new();
@@ -48,7 +45,7 @@ fn starting(library: &Path) {
         let mut session = Launch::new(SKILLCELL).arg("--quiet").arg(library).silent();
         session.initialize("2025-11-25");
         handshakes.push(started.elapsed());
-        find(&mut session);
+        find(&mut session, task);
         first_answers.push(started.elapsed());
     }
     let first = median(first_answers);
@@ -58,13 +55,14 @@ fn starting(library: &Path) {
     row("from start to first `get_skill` answered", &format!("{} ({ratio:.1} x reading)", shown(first)));
 }
 
-fn answering(library: &Path) {
+fn answering(library: &Path, task: &str) {
     let mut session = Launch::new(SKILLCELL).arg("--verbose").arg(library).start();
-    find(&mut session);
+    find(&mut session, task);
+    session.wait_for_log("into engine 0");
     session.wait_for_log("into engine 1");
     row("memory with both engines ready", &format!("{:.0} MB", memory(&session)));
     for (name, arguments) in [
-        ("get_skill", json!({"context": QUESTION})),
+        ("get_skill", json!({"context": task})),
         ("skills_search", json!({"query": "bade ta"})),
         ("skills_list", json!({})),
         ("list_skills", json!({})),
@@ -76,17 +74,21 @@ fn answering(library: &Path) {
 }
 
 /// The engine's own time for a question, inside and outside the sandbox.
-fn crossing(library: &Path) {
+fn crossing(library: &Path, task: &str) {
     let mut engine = engine(library);
     let inside = skillcell::bindings::catalog::Request {
-        context: QUESTION.to_owned(),
+        context: task.to_owned(),
         chosen: None,
-        min_score: 0.05,
-        ambiguity_threshold: 0.0,
+        min_score: 0.2,
+        ambiguity_threshold: 0.1,
         max_results: 3,
     };
     let catalog = native_catalog(library);
     let outside = skillcell_engine_request(&inside);
+    assert!(
+        matches!(engine.find(&inside), Ok(Ok(skillcell::bindings::catalog::Answer::Matched(_)))),
+        "the task has an answer"
+    );
     let sandboxed = median((0..500).map(|_| timed(|| drop(engine.find(&inside)))).collect());
     let native = median((0..500).map(|_| timed(|| drop(catalog.find(&outside)))).collect());
     let border = median((0..500).map(|_| timed(|| drop(engine.problems(0)))).collect());
@@ -118,8 +120,8 @@ fn engine(library: &Path) -> EngineInstance {
     engine
 }
 
-fn find(session: &mut Session) -> Value {
-    session.call("get_skill", json!({"context": QUESTION}))
+fn find(session: &mut Session, task: &str) -> Value {
+    session.call("get_skill", json!({"context": task}))
 }
 
 /// Lists every folder and reads every file, as simply as can be.

@@ -35,11 +35,11 @@ impl Numbers {
     }
 }
 
-/// Writes this many skills of 2 to 6 KB, half of them folders and half of them in trees of categories.
-///
-/// Tree skill 1, and every other odd one, is the only match for `first1z second1z`.
-pub fn write_library(folder: &Path, skills: usize) {
+/// Writes this many skills of 2 to 6 KB, half of them folders and half of them in trees of categories. Returns a task that
+/// one of the tree skills answers.
+pub fn write_library(folder: &Path, skills: usize) -> String {
     let mut numbers = Numbers(42);
+    let mut task = String::new();
     for number in 0..skills {
         let description: Vec<String> = (0..20).map(|_| numbers.word()).collect();
         let description = description.join(" ");
@@ -50,8 +50,11 @@ pub fn write_library(folder: &Path, skills: usize) {
             let text = format!("---\nname: skill-{number}\ndescription: {description}\nlicense: MIT\n---\n\n{body}\n");
             write_files(folder, &[(&format!("team{group}/skill-{number}/SKILL.md"), &text)]);
         } else {
-            let keywords: Vec<String> = (0..4).map(|_| numbers.word()).collect();
-            let keywords = format!("{}, first{number}z, second{number}z", keywords.join(", "));
+            let mut keywords: Vec<String> = (0..2).map(|_| numbers.word()).collect();
+            // Long enough to be nobody else's.
+            keywords.extend((0..4).map(|_| [numbers.word(), numbers.word(), numbers.word()].concat()));
+            task = format!("write the {} of our component", keywords[2..].join(" and the "));
+            let keywords = keywords.join(", ");
             let text = format!("---\nkeywords: [{keywords}]\ndescription: {description}\npriority: 1\n---\n\n{body}\n");
             write_files(folder, &[(&format!("area{group}/topic-{number}.md"), &text)]);
         }
@@ -61,4 +64,5 @@ pub fn write_library(folder: &Path, skills: usize) {
             format!("---\nkeywords: [area{group}]\ndescription: Rules of area {group}\n---\n\n{}\n", numbers.text(500));
         write_files(folder, &[(&format!("area{group}/_index.md"), &text)]);
     }
+    task
 }

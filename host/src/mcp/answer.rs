@@ -12,6 +12,16 @@ use serde_json::Value;
 /// Most JSON in one answer, in bytes. About a quarter of a large model's context; nobody is helped by more.
 pub const MOST_BYTES: usize = 256 * 1024;
 
+/// Length of a text in JSON, without making it.
+pub fn json_length(text: &str) -> usize {
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
+        0..=0x1f => 6,
+        _ => 1,
+    };
+    2 + text.bytes().map(escaped).sum::<usize>()
+}
+
 /// What a tool says.
 #[derive(Debug)]
 pub enum Answer {

@@ -1,7 +1,7 @@
 //! `list_skills`: the catalog as a tree.
 
 use crate::bindings::catalog::Node;
-use crate::mcp::answer::{Answer, MOST_BYTES, ToolError};
+use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use serde::Serialize;
@@ -29,10 +29,9 @@ pub async fn list_skills(server: &Skillcell, mut arguments: Arguments) -> Result
 /// As many levels of the tree as one answer holds, or the beginning of its first level, and how many nodes that leaves out.
 fn fitted(mut nodes: Vec<Node>) -> (Vec<Node>, usize) {
     let size = |node: &Node| {
-        let json = |text: &String| serde_json::to_string(text).map_or(0, |json| json.len());
         let texts = [&node.name, &node.path, &node.description].into_iter().chain(&node.keywords);
         // Field names and punctuation come on top of the texts.
-        90 + texts.map(|text| json(text) + 1).sum::<usize>()
+        90 + texts.map(|text| json_length(text) + 1).sum::<usize>()
     };
     let mut levels: BTreeMap<u32, usize> = BTreeMap::new();
     for node in &nodes {

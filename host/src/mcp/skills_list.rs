@@ -1,7 +1,7 @@
 //! `skills_list`: every skill with its metadata.
 
 use crate::bindings::types::{Location, Problem, Severity};
-use crate::mcp::answer::{Answer, MOST_BYTES, ToolError};
+use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use crate::mcp::wire::SkillView;
@@ -69,7 +69,10 @@ impl Fitted {
         if self.full {
             return;
         }
-        let bytes = serde_json::to_string(&skill).map_or(0, |json| json.len() + 1);
+        let texts =
+            [&skill.install_name, &skill.meta.name, &skill.meta.description, &skill.skill_path, &skill.skill_file];
+        // Field names and punctuation come on top of the texts.
+        let bytes = 100 + texts.into_iter().chain(&skill.body).map(|text| json_length(text)).sum::<usize>();
         if self.bytes + bytes > MOST_BYTES && !self.skills.is_empty() {
             self.full = true;
         } else {
