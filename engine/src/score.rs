@@ -178,7 +178,7 @@ impl Letters {
 
     fn may_match(self, other: Self) -> bool {
         let shared = self.0 & other.0;
-        (shared == self.0) | (shared == other.0)
+        shared == self.0 || shared == other.0
     }
 }
 
