@@ -88,10 +88,8 @@ impl Catalog {
             contents.problems(number, &mut self.problems);
         }
         self.problems.sort_by(|left, right| {
-            let place = |problem: &Problem| (problem.location.root, problem.line);
-            let paths =
-                (left.location.root.cmp(&right.location.root)).then(left.location.path.cmp(&right.location.path));
-            paths.then(place(left).cmp(&place(right)))
+            let (left_place, right_place) = (&left.location, &right.location);
+            (left_place.root, &left_place.path, left.line).cmp(&(right_place.root, &right_place.path, right.line))
         });
         Outline { skills: count(self.shelf.count()), problems: count(self.problems.len()) }
     }

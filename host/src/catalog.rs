@@ -132,10 +132,11 @@ impl Catalog {
         question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
         let generation = || self.shared.pair.published().generation;
-        let before = generation();
-        if before == 0 {
-            return self.ask(question).await;
+        if generation() == 0 {
+            // Files may have changed while the first generation was built, so there must be one to compare with.
+            self.ask(|_, _| Ok(())).await?;
         }
+        let before = generation();
         // Nearly always nothing changed, so the answer is made while the disk is looked at.
         let (outdated, answer) = tokio::join!(self.outdated(), self.ask(question.clone()));
         if outdated.is_none() && generation() == before {
@@ -222,8 +223,8 @@ impl Shared {
         let Some((before, Scan { snapshot, changes })) = self.look() else { return self.fill_empty_seats() };
         let snapshot = Arc::new(snapshot);
         let generation = before.generation + 1;
-        tracing::debug!("bringing in generation {generation}");
         self.building.store(true, Ordering::Release);
+        tracing::debug!("bringing in generation {generation}");
         let mut done = Some(done);
         for number in self.pair.order() {
             let started = Instant::now();

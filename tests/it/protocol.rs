@@ -304,9 +304,9 @@ fn folders_come_from_flags_arguments_and_the_environment() {
     let library = library(&SMALL);
     let folder = library.path().to_str().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
-    let plain = std::process::Command::new(SKILLCELL).arg("--help").output().unwrap();
-    assert!(plain.status.success());
     for launch in [
+        Launch::bare(SKILLCELL).arg(folder),
+        Launch::bare(SKILLCELL).arg("mcp-server").arg("--root").arg(folder),
         Launch::new(SKILLCELL).arg("--root").arg(folder),
         Launch::new(SKILLCELL).arg(format!("{},{folder}", elsewhere.path().display())),
         Launch::new(SKILLCELL).env("SKILLS_DIR", folder),

@@ -19,13 +19,17 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A server of this binary that knows nothing of the machine it runs on.
+    /// `skillcell serve` with nothing known of the machine it runs on.
     pub fn new(binary: impl AsRef<Path>) -> Self {
+        Self::bare(binary).arg("serve")
+    }
+
+    /// The same without a command.
+    pub fn bare(binary: impl AsRef<Path>) -> Self {
         let mut command = Command::new(binary.as_ref());
         for name in ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB"] {
             command.env_remove(name);
         }
-        command.arg("serve");
         Self { command }
     }
 

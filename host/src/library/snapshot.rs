@@ -60,8 +60,8 @@ impl Folder {
 
     /// Whether the engine would be told the same.
     pub fn has_same_entries(&self, other: &Self) -> bool {
-        let entries = |folder: &Self| [folder.files.clone(), folder.folders.clone(), folder.links.clone()];
-        entries(self) == entries(other) && self.troubles == other.troubles
+        (&self.files, &self.folders, &self.links, &self.troubles)
+            == (&other.files, &other.folders, &other.links, &other.troubles)
     }
 }
 
