@@ -3,8 +3,8 @@
 use crate::aggregate::aggregate;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Candidate, Change, FoundAsset, Hit, Location, LookupError, Match, Node, Outline, Page, Problem,
-    Request, SearchResult,
+    Answer, AssetError, Candidate, Change, FoundAsset, Hit, Location, LookupError, Match, Node, Page, Problem, Request,
+    SearchResult,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::folders::{self, Folders};
@@ -81,7 +81,7 @@ impl Catalog {
     }
 
     /// Puts all skills on a new shelf.
-    pub fn arrange(&mut self) -> Outline {
+    pub fn arrange(&mut self) {
         self.shelf = Shelf::new(&self.labels, std::mem::take(&mut self.gathered));
         self.problems = misplaced(&self.shelf);
         for (number, contents) in (0..).zip(&self.contents) {
@@ -91,7 +91,6 @@ impl Catalog {
             let (left_place, right_place) = (&left.location, &right.location);
             (left_place.root, &left_place.path, left.line).cmp(&(right_place.root, &right_place.path, right.line))
         });
-        Outline { skills: count(self.shelf.count()), problems: count(self.problems.len()) }
     }
 
     fn take(&mut self, change: Change) {

@@ -2,8 +2,7 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Change, FoundAsset, Guest, Location, LookupError, Node, Outline, Page, Problem, Request,
-    SearchResult,
+    Answer, AssetError, Change, FoundAsset, Guest, Location, LookupError, Node, Page, Problem, Request, SearchResult,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -47,8 +46,8 @@ impl<E: Engine> Guest for E {
     fn update(changes: Vec<Change>) {
         CATALOG.with_borrow_mut(|catalog| catalog.update(changes));
     }
-    fn arrange() -> Outline {
-        CATALOG.with_borrow_mut(Catalog::arrange)
+    fn arrange() {
+        CATALOG.with_borrow_mut(Catalog::arrange);
     }
     fn problems(most: u32) -> Vec<Problem> {
         ask(|catalog| catalog.problems(most).to_vec())

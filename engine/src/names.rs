@@ -69,9 +69,9 @@ impl Names {
     /// The skill with this path, alone or behind a root's label, or with this file.
     pub fn by_address(&self, shelf: &Shelf, address: &str) -> Option<usize> {
         let by_file = |file: &str, root: Option<u32>| {
-            let mut skills =
+            let skills =
                 shelf.skills().filter(|(_, skill)| skill.file == file && root.is_none_or(|root| skill.root == root));
-            skills.by_ref().min_by_key(|(_, skill)| skill.root).map(|(number, _)| number)
+            skills.min_by_key(|(_, skill)| skill.root).map(|(number, _)| number)
         };
         let in_root = |(root, path)| self.by_path_in(shelf, root, path).or_else(|| by_file(path, Some(root)));
         self.by_path(shelf, address, |_| true)

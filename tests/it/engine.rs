@@ -1,19 +1,12 @@
 //! The engine as a part that can be exchanged, and that may break without taking the server along.
 
-use crate::{SMALL, library, serve};
+use crate::{SMALL, library, problems, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Session, component, write_files};
 use std::path::Path;
 
 fn with_fragile_engine(folder: &Path) -> Session {
     serve(folder).arg("--verbose").arg("--engine").arg(component("fragile-engine")).start()
-}
-
-fn problems(session: &mut Session) -> Vec<(String, String)> {
-    let list = session.call_json("skills_list", json!({}));
-    let problems = list["problems"].as_array().cloned().unwrap_or_default();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    problems.iter().map(|problem| (text(&problem["file"]), text(&problem["message"]))).collect()
 }
 
 fn skill(body: &str) -> String {
@@ -38,19 +31,22 @@ fn a_file_that_breaks_the_engine_is_set_aside_and_the_others_are_served() {
         ("b-spin.md", "the engine did not finish this file in time"),
         ("z/memory.md", "this file needs more memory than the engine has for one"),
     ];
-    assert_eq!(problems(&mut session), expected.map(|(file, message)| (file.to_owned(), message.to_owned())));
+    assert_eq!(
+        problems(&mut session, "message"),
+        expected.map(|(file, message)| (file.to_owned(), message.to_owned()))
+    );
 }
 
 #[test]
 fn a_file_set_aside_is_tried_again_when_it_changes() {
     let library = library(&SMALL);
     let mut session = with_fragile_engine(library.path());
-    assert_eq!(problems(&mut session), []);
+    assert_eq!(problems(&mut session, "message"), []);
     write_files(library.path(), &[("bad.md", &skill("fragile: crash"))]);
-    assert_eq!(problems(&mut session).len(), 1);
+    assert_eq!(problems(&mut session, "message").len(), 1);
     assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
     write_files(library.path(), &[("bad.md", &skill("mended"))]);
-    assert_eq!(problems(&mut session), []);
+    assert_eq!(problems(&mut session, "message"), []);
     assert_eq!(
         session.call_json("get_skill", json!({"context": "bad"}))["content"],
         "=== BAD (from bad.md) ===\n\nmended"
@@ -119,7 +115,7 @@ fn a_rebuild_that_takes_long_holds_up_no_request() {
     }
     assert!(session.answer(&slow)["result"]["structuredContent"]["skills"].as_array().unwrap().len() >= 2);
     session.wait_for_log("generation 2: 2 skills");
-    assert_eq!(problems(&mut session).len(), 1);
+    assert_eq!(problems(&mut session, "message").len(), 1);
 }
 
 #[test]

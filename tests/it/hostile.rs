@@ -1,8 +1,8 @@
 //! Libraries that nobody means well with: always a clear answer, never a crash, never a byte from outside a root.
 
-use crate::{SKILLCELL, SMALL, library, serve};
+use crate::{SKILLCELL, SMALL, library, problems, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, Session, write_files};
+use skillcell_tests::{Launch, write_files};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,18 +14,6 @@ impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-fn still_answers(session: &mut Session) {
-    let found = session.call_json("get_skill", json!({"context": "form validation"}));
-    assert_eq!(found["skill_path"], "forms", "log:\n{}", session.log());
-}
-
-fn problems(session: &mut Session) -> Vec<(String, String)> {
-    let list = session.call_json("skills_list", json!({}));
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let problems = list["problems"].as_array().cloned().unwrap_or_default();
-    problems.iter().map(|problem| (text(&problem["file"]), text(&problem["code"]))).collect()
 }
 
 fn refusal(answer: &Value) -> &str {
@@ -51,7 +39,7 @@ fn pipes_sockets_and_folders_named_like_skills_never_block() {
         ("socket.md", "not-a-file"),
         ("zero.md", "outside-root"),
     ];
-    assert_eq!(problems(&mut session), expected.map(|(file, code)| (file.to_owned(), code.to_owned())));
+    assert_eq!(problems(&mut session, "code"), expected.map(|(file, code)| (file.to_owned(), code.to_owned())));
     still_answers(&mut session);
 }
 
@@ -75,8 +63,11 @@ fn links_that_leave_the_root_are_not_followed() {
     let mut session = serve(library.path()).start();
     let listed = session.call("skills_list", json!({"includeBody": true})).to_string();
     assert!(!listed.contains("hunter2"), "{listed}");
-    let outside_root: Vec<String> =
-        problems(&mut session).into_iter().filter(|(_, code)| code == "outside-root").map(|(file, _)| file).collect();
+    let outside_root: Vec<String> = problems(&mut session, "code")
+        .into_iter()
+        .filter(|(_, code)| code == "outside-root")
+        .map(|(file, _)| file)
+        .collect();
     assert_eq!(outside_root, ["dangling", "etc", "linked", "loop-a", "loop-b", "pdf/stolen.txt", "stolen.md"]);
     let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "stolen.txt"}));
     assert!(!refusal(&asset).contains("hunter2"));
@@ -158,13 +149,13 @@ fn files_and_folders_without_permission_are_problems() {
     }
     let mut session = Launch::new(&binary).unprivileged().arg(library.path()).folder(library.path()).start();
     let expected = [("closed", "no-permission"), ("locked.md", "no-permission")];
-    assert_eq!(problems(&mut session), expected.map(|(file, code)| (file.to_owned(), code.to_owned())));
+    assert_eq!(problems(&mut session, "code"), expected.map(|(file, code)| (file.to_owned(), code.to_owned())));
     let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "private.txt"}));
     assert!(refusal(&asset).contains("may not be read"), "{asset}");
     still_answers(&mut session);
     open(&library.path().join("closed"), 0o755);
     open(&library.path().join("locked.md"), 0o644);
-    assert_eq!(problems(&mut session), []);
+    assert_eq!(problems(&mut session, "code"), []);
 }
 
 #[test]
@@ -245,7 +236,7 @@ fn texts_of_every_kind_are_taken_or_told() {
         ("latin.md", "not-text"),
         ("wide.md", "too-complex"),
     ] {
-        let found = problems(&mut session);
+        let found = problems(&mut session, "code");
         assert!(found.contains(&(file.to_owned(), code.to_owned())), "{file} {code}: {found:?}");
     }
     for keyword in ["crlf", "mark", "スキル"] {
@@ -264,7 +255,7 @@ fn names_that_are_not_utf8_are_problems() {
         std::fs::write(path, SMALL[1].1).unwrap();
     }
     let mut session = serve(library.path()).start();
-    let codes: Vec<String> = problems(&mut session).into_iter().map(|(_, code)| code).collect();
+    let codes: Vec<String> = problems(&mut session, "code").into_iter().map(|(_, code)| code).collect();
     assert_eq!(codes, ["name-not-text", "name-not-text"]);
     still_answers(&mut session);
 }
@@ -343,7 +334,7 @@ fn front_matter_that_repeats_itself_leaves_room_for_the_others() {
     }
     let mut session = serve(library.path()).start();
     still_answers(&mut session);
-    assert_eq!(problems(&mut session).iter().filter(|(_, code)| code == "set-aside").count(), 0);
+    assert_eq!(problems(&mut session, "code").iter().filter(|(_, code)| code == "set-aside").count(), 0);
 }
 
 #[test]

@@ -8,7 +8,8 @@ mod hostile;
 mod protocol;
 mod tidy;
 
-use skillcell_tests::{Launch, write_files};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session, write_files};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -30,4 +31,18 @@ fn library(files: &[(&str, &str)]) -> TempDir {
 
 fn serve(folder: &Path) -> Launch {
     Launch::new(SKILLCELL).arg(folder)
+}
+
+/// The server of a library with `SMALL` in it works as ever.
+fn still_answers(session: &mut Session) {
+    let found = session.call_json("get_skill", json!({"context": "form validation"}));
+    assert_eq!(found["skill_path"], "forms", "log:\n{}", session.log());
+}
+
+/// Each problem's file, and one other field of it.
+fn problems(session: &mut Session, field: &str) -> Vec<(String, String)> {
+    let list = session.call_json("skills_list", json!({}));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let problems = list["problems"].as_array().cloned().unwrap_or_default();
+    problems.iter().map(|problem| (text(&problem["file"]), text(&problem[field]))).collect()
 }

@@ -1,8 +1,8 @@
 //! JSON-RPC and MCP on the wire: every trap of the protocol library, and every kind of junk.
 
-use crate::{SKILLCELL, SMALL, library, serve};
+use crate::{SKILLCELL, SMALL, library, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, Session, write_library};
+use skillcell_tests::{Launch, write_library};
 use std::time::{Duration, Instant};
 
 /// Longest a server may take to end.
@@ -10,11 +10,6 @@ const END: Duration = Duration::from_secs(1);
 
 fn code(answer: &Value) -> i64 {
     answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
-}
-
-fn still_answers(session: &mut Session) {
-    let found = session.call_json("get_skill", json!({"context": "form validation"}));
-    assert_eq!(found["skill_path"], "forms");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Builder {
         changes: &[Change],
     ) -> Result<EngineInstance, Broken> {
         match engine.update(Arc::clone(snapshot), changes) {
-            Ok(_) => Ok(engine),
+            Ok(()) => Ok(engine),
             Err(broken) => {
                 self.blame(snapshot, &broken);
                 self.build(snapshot)
@@ -51,7 +51,7 @@ impl Builder {
         for _ in 0..BUILD_TRIES {
             let mut engine = self.world.instantiate(&self.terms)?;
             match engine.update(Arc::clone(snapshot), &everything) {
-                Ok(_) => return Ok(engine),
+                Ok(()) => return Ok(engine),
                 Err(broken) => {
                     self.blame(snapshot, &broken);
                     last = Some(broken.broken);

@@ -7,7 +7,7 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Change, FoundAsset, LookupError, Node, Outline, Page, Request, SearchResult,
+    Answer, AssetError, Change, FoundAsset, LookupError, Node, Page, Request, SearchResult,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem};
@@ -117,7 +117,7 @@ pub struct BrokenUpdate {
 
 impl EngineInstance {
     /// Takes in changes. From now on the engine is handed files of this snapshot.
-    pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<Outline, BrokenUpdate> {
+    pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<(), BrokenUpdate> {
         let lender = &mut self.store.data_mut().lender;
         lender.start(snapshot);
         let updated = self.call("update", UPDATE_TIME, |engine, store| engine.call_update(store, changes));
