@@ -12,6 +12,6 @@ fn main() {
         ".cargo/config.toml",
         "host/artifacts/guests.rs",
     ]);
-    let components = guests::build(&["fragile-engine"]);
+    let components = guests::build(&["fragile-engine", "echo-runtime"]);
     println!("cargo::rustc-env=COMPONENTS={}", components.display());
 }

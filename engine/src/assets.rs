@@ -1,6 +1,8 @@
 //! The files and scripts of a skill, its own and those it inherits.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{Asset, AssetError, FoundAsset, Location, Script};
+use crate::bindings::exports::skillcell::plugin::catalog::{
+    Asset, AssetError, FoundAsset, FoundScript, Location, Script, ScriptError,
+};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::Root;
 use crate::paths;
@@ -75,6 +77,7 @@ impl Declared for Script {
             description: declared.description.clone(),
             execution: declared.execution,
             arguments: declared.arguments.clone(),
+            needs: declared.needs.clone(),
             folder: Location { root: skill.root, path: resources.to_owned() },
             inherited_from: inherited_from.map(str::to_owned),
         };
@@ -163,6 +166,35 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
         }
     }
     Err(AssetError::NoFile(offered(shelf, number)))
+}
+
+/// Finds a script among what the skill declares, then among what it inherits. A file of its own that it does not declare
+/// stands in the way of one that is inherited.
+pub fn find_script(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundScript, ScriptError> {
+    let number = shelf.names.find(shelf, name).map_err(ScriptError::NoSkill)?;
+    let file = paths::clean(file).ok_or(ScriptError::UnsafePath)?;
+    let file_of = |number: usize| Location { root: shelf.skill(number).root, path: shelf.skill(number).file.clone() };
+    let chain = shelf.chain(number);
+    for (distance, holder) in chain.iter().copied().enumerate() {
+        let from = (distance > 0).then(|| shelf.address(holder));
+        let mut scripts = Script::declared_by(shelf, holder, from.as_deref()).into_iter();
+        if let Some(script) = scripts.find(|script| script.file == file) {
+            return Ok(FoundScript {
+                address: shelf.address(number),
+                script,
+                skill_path: shelf.skill(holder).skill_path.clone(),
+                skill_file: file_of(holder),
+                sources: chain.iter().take(distance + 1).map(|number| file_of(*number)).collect(),
+            });
+        }
+        if own_file(shelf, roots, holder, &file).is_some() {
+            break;
+        }
+    }
+    let declared = chain.iter().filter(|holder| shelf.resources(**holder).is_some());
+    let declared = declared.flat_map(|holder| &shelf.skill(*holder).scripts).map(|script| script.file.clone());
+    let mut seen = BTreeSet::new();
+    Err(ScriptError::NotDeclared(declared.filter(|file| seen.insert(file.clone())).take(MOST_FILES_NAMED).collect()))
 }
 
 fn as_asset(script: Script) -> Asset {

@@ -3,8 +3,8 @@
 use crate::aggregate::aggregate;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Candidate, Change, FoundAsset, Hit, Location, LookupError, Match, Node, Page, Problem, Request,
-    SearchResult,
+    Answer, AssetError, Candidate, Change, FoundAsset, FoundScript, Hit, Location, LookupError, Match, Node, Page,
+    Problem, Request, ScriptError, ScriptTerms, SearchResult,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::folders::{self, Folders};
@@ -12,6 +12,7 @@ use crate::paths;
 use crate::problem::{Finding, quote};
 use crate::score::{self, Fit, TOLERANCE};
 use crate::search::Query;
+use crate::settings::{self, SETTINGS_FILE};
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::{self, Skill};
 use crate::text::fold;
@@ -29,8 +30,11 @@ pub trait Root {
 }
 
 /// All skills of all roots at one moment.
+#[derive(Default)]
 pub struct Catalog {
     roots: Vec<Box<dyn Root>>,
+    /// What the operator lets scripts use.
+    terms: ScriptTerms,
     labels: Vec<String>,
     contents: Vec<Contents>,
     /// Skills that wait for `arrange`.
@@ -46,6 +50,13 @@ struct Contents {
     folders: Folders,
     /// Every file that was read and has not changed since.
     files: BTreeMap<String, Reading>,
+    settings: Option<Settings>,
+}
+
+/// What the `config.yaml` of a root comes to.
+struct Settings {
+    terms: ScriptTerms,
+    findings: Vec<Finding>,
 }
 
 /// What a file turned out to be.
@@ -57,12 +68,13 @@ struct Reading {
 }
 
 impl Catalog {
-    pub fn new(roots: Vec<Box<dyn Root>>) -> Self {
+    pub fn new(roots: Vec<Box<dyn Root>>, terms: ScriptTerms) -> Self {
         let contents = |root: &dyn Root| Contents { folder_name: root.folder_name(), ..Contents::default() };
         Self {
             labels: roots.iter().map(|root| root.label()).collect(),
             contents: roots.iter().map(|root| contents(root.as_ref())).collect(),
             roots,
+            terms,
             gathered: Vec::new(),
             shelf: Shelf::default(),
             problems: Vec::new(),
@@ -76,6 +88,7 @@ impl Catalog {
         }
         self.gathered.clear();
         for (number, (root, contents)) in (0..).zip(self.roots.iter().zip(&mut self.contents)) {
+            contents.read_settings(root.as_ref(), &self.terms);
             self.gathered.extend(contents.skills(number, root.as_ref()));
         }
     }
@@ -105,6 +118,7 @@ impl Catalog {
                 contents.folders.remove(&location.path);
                 folders::remove_below(&mut contents.files, &location.path);
             }
+            Change::File(location) if location.path == SETTINGS_FILE => contents.settings = None,
             Change::File(location) => {
                 contents.files.remove(&location.path);
             }
@@ -188,6 +202,20 @@ impl Catalog {
         assets::find(&self.shelf, &self.roots, skill, file)
     }
 
+    pub fn script_of(&self, skill: &str, file: &str) -> Result<FoundScript, ScriptError> {
+        let mut found = assets::find_script(&self.shelf, &self.roots, skill, file)?;
+        let root = found.skill_file.root;
+        if self.contents[root as usize].settings.is_some() {
+            found.sources.push(Location { root, path: SETTINGS_FILE.to_owned() });
+        }
+        Ok(found)
+    }
+
+    pub fn terms_of(&self, root: u32) -> ScriptTerms {
+        let settings = self.contents.get(root as usize).and_then(|contents| contents.settings.as_ref());
+        settings.map_or(&self.terms, |settings| &settings.terms).clone()
+    }
+
     fn candidate(&self, fit: &Fit, tokens: &[String]) -> Candidate {
         let skill = self.shelf.skill(fit.skill);
         Candidate {
@@ -223,6 +251,19 @@ impl Catalog {
 }
 
 impl Contents {
+    fn read_settings(&mut self, root: &dyn Root, terms: &ScriptTerms) {
+        if !self.folders.has_file("", SETTINGS_FILE) {
+            self.settings = None;
+        } else if self.settings.is_none() {
+            let (terms, findings) = match root.read_text(SETTINGS_FILE) {
+                Ok(text) => settings::read(&text, terms),
+                // What cannot be read may have said no.
+                Err(error) => (settings::nothing(terms), vec![Finding::unreadable(&error)]),
+            };
+            self.settings = Some(Settings { terms, findings });
+        }
+    }
+
     /// The skills of this root. Reads only files that are new or changed.
     fn skills(&mut self, number: u32, root: &dyn Root) -> Vec<Shelved> {
         for reading in self.files.values_mut() {
@@ -252,6 +293,9 @@ impl Contents {
         let unwalked =
             self.folders.troubles().map(|(path, trouble)| Finding::unwalked(trouble.reason).in_file(root, &path));
         problems.extend(unwalked);
+        for finding in self.settings.iter().flat_map(|settings| &settings.findings) {
+            problems.push(finding.in_file(root, SETTINGS_FILE));
+        }
         for (file, reading) in &self.files {
             problems.extend(reading.findings.iter().map(|finding| finding.in_file(root, file)));
         }

@@ -2,7 +2,8 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Change, FoundAsset, Guest, Location, LookupError, Node, Page, Problem, Request, SearchResult,
+    Answer, AssetError, Change, FoundAsset, FoundScript, Guest, Location, LookupError, Node, Page, Problem, Request,
+    ScriptError, ScriptTerms, SearchResult,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -31,7 +32,7 @@ impl Root for SkillRoot {
 
 thread_local! {
     /// An instance has one thread and one catalog.
-    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::new(Vec::new()));
+    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::default());
 }
 
 fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
@@ -39,9 +40,12 @@ fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
 }
 
 impl<E: Engine> Guest for E {
-    fn open(roots: Vec<exports::SkillRoot>) {
+    fn open(roots: Vec<exports::SkillRoot>, terms: ScriptTerms) {
         std::panic::set_hook(Box::new(|panic| log::write(log::Level::Warn, &panic.to_string())));
-        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect()));
+        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect(), terms));
+    }
+    fn terms_of(root: u32) -> ScriptTerms {
+        ask(|catalog| catalog.terms_of(root))
     }
     fn update(changes: Vec<Change>) {
         CATALOG.with_borrow_mut(|catalog| catalog.update(changes));
@@ -69,5 +73,8 @@ impl<E: Engine> Guest for E {
     }
     fn asset_of(skill: String, file: String) -> Result<FoundAsset, AssetError> {
         ask(|catalog| catalog.asset_of(&skill, &file))
+    }
+    fn script_of(skill: String, file: String) -> Result<FoundScript, ScriptError> {
+        ask(|catalog| catalog.script_of(&skill, &file))
     }
 }

@@ -42,6 +42,10 @@ impl Folders {
         remove_below(&mut self.folders, path);
     }
 
+    pub fn has_file(&self, folder: &str, name: &str) -> bool {
+        self.folders.get(folder).is_some_and(|folder| folder.files.contains(name))
+    }
+
     /// What was not walked, with its path.
     pub fn troubles(&self) -> impl Iterator<Item = (String, &Trouble)> {
         let path =
@@ -66,7 +70,7 @@ impl Folders {
                     found.push(Candidate { file, resources: Some(path.clone()), hides_skills: false });
                 }
             } else if !inside_skill {
-                for name in &folder.files {
+                for name in folder.files.iter().filter(|name| name.ends_with(".md")) {
                     let file = paths::join(&path, name);
                     if is_skill(&file) {
                         let stem = paths::without_extension(name);

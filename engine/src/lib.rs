@@ -11,6 +11,7 @@ pub mod skill;
 pub mod reader;
 pub mod frontmatter;
 pub mod yaml;
+pub mod settings;
 pub mod problem;
 pub mod shelf;
 pub mod names;

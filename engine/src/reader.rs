@@ -1,6 +1,6 @@
 //! The fields of a front matter, one by one, with what is wrong in them.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution};
+use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Needs};
 use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
 use crate::frontmatter::{self, Fields, Parsed};
 use crate::paths;
@@ -22,6 +22,7 @@ const LONGEST_KEPT_DESCRIPTION: usize = 4_096;
 const LONGEST_KEYWORD: usize = 100;
 const MOST_KEYWORDS: usize = 500;
 const MOST_DECLARED: usize = 1_000;
+const MOST_NEEDS: usize = 50;
 
 /// Reads the fields of one front matter, and collects what is wrong with them.
 pub struct Reader {
@@ -201,6 +202,7 @@ impl Reader {
             description: text_of(fields, "description"),
             execution: reader.execution(fields),
             arguments: reader.arguments(fields),
+            needs: reader.needs(fields),
         })
     }
 
@@ -287,6 +289,31 @@ impl Reader {
             }
         }
         arguments
+    }
+
+    fn needs(&mut self, fields: &[Entry]) -> Option<Needs> {
+        let node = find(fields, "needs").filter(|node| !node.is_null())?;
+        let Value::Map(entries) = &node.value else {
+            let message = "`needs` is no map with `read`, `write`, `env` and `hosts`";
+            self.findings.push(Finding::error("wrong-type", message, "write `needs: {env: [NAME]}`").at(node.line));
+            return None;
+        };
+        for entry in entries.iter().filter(|entry| !matches!(entry.key.as_str(), "read" | "write" | "env" | "hosts")) {
+            let message = format!("`needs` has no `{}`", quote(&entry.key));
+            self.findings
+                .push(Finding::error("unknown-key", message, "use `read`, `write`, `env` or `hosts`").at(entry.line));
+        }
+        let mut list = |key: &str| -> Vec<String> {
+            match find(entries, key).map(|node| &node.value) {
+                Some(Value::List(items)) => {
+                    items.iter().take(MOST_NEEDS).filter_map(|item| self.word(item, "needs")).collect()
+                }
+                // One word is as good as a list of one.
+                Some(Value::Scalar { text, .. }) if !text.is_empty() => vec![text.clone()],
+                _ => Vec::new(),
+            }
+        };
+        Some(Needs { read: list("read"), write: list("write"), variables: list("env"), hosts: list("hosts") })
     }
 
     /// A skill cannot do without this field. In a front matter that was not understood, that is the reason to tell.

@@ -1,6 +1,6 @@
 //! One skill, as its file says.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution};
+use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Needs};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::frontmatter::{self, Split};
 use crate::paths;
@@ -46,6 +46,7 @@ pub struct DeclaredScript {
     pub description: String,
     pub execution: Execution,
     pub arguments: Vec<Argument>,
+    pub needs: Option<Needs>,
 }
 
 impl Skill {

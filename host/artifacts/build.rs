@@ -8,18 +8,21 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    guests::depends_on(&["engine", "wit", "fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
+    guests::depends_on(&["engine", "plugins/runtimes", "wit", "fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
     println!("cargo::rerun-if-changed=guests.rs");
     let out = PathBuf::from(guests::variable("OUT_DIR"));
-    let components = guests::build(&["skillcell-engine"]);
-    precompile(&components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
+    let components = guests::build(&["skillcell-engine", "runtime-javascript", "runtime-shell"]);
+    precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
+    for language in ["javascript", "shell"] {
+        let component = components.join(format!("runtime_{language}.wasm"));
+        precompile(compiler::script_config(), &component, &out.join(format!("{language}.cwasm")));
+    }
     std::fs::write(out.join("bundled.rs"), bundled(&guests::workspace().join("fixtures/skills")))
         .expect("cargo's folder is writable");
 }
 
 /// Native code for the baseline CPU of the target, so that the binary runs on every machine it is copied to.
-fn precompile(component: &Path, native: &Path) {
-    let mut config = compiler::config();
+fn precompile(mut config: wasmtime::Config, component: &Path, native: &Path) {
     config.target(&guests::variable("TARGET")).expect("Cranelift knows the target");
     let engine = wasmtime::Engine::new(&config).expect("the settings fit the target");
     let bytes = std::fs::read(component).expect("the nested build made the component");

@@ -3,7 +3,7 @@
 pub mod engine {
     wasmtime::component::bindgen!({
         path: "../wit",
-        world: "engine",
+        world: "skillcell:plugin/engine",
         imports: { default: trappable },
         with: { "skillcell:plugin/library.skill-root": crate::worlds::engine::LentRoot },
         additional_derives: [PartialEq],
@@ -12,3 +12,39 @@ pub mod engine {
 
 pub use engine::exports::skillcell::plugin::catalog;
 pub use engine::skillcell::plugin::{library, log, types};
+
+/// The files of scripts are our own, so that quotas and refusals are exact; the rest of WASI is wasmtime's.
+pub mod files {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "wasi:filesystem/imports",
+        imports: { default: trappable },
+        trappable_error_type: { "wasi:filesystem/types.error-code" => crate::sandbox::p2::Failure },
+        with: {
+            "wasi:io": wasmtime_wasi::p2::bindings::io,
+            "wasi:clocks": wasmtime_wasi::p2::bindings::clocks,
+            "wasi:filesystem/types.descriptor": crate::sandbox::p2::Descriptor,
+            "wasi:filesystem/types.directory-entry-stream": crate::sandbox::p2::Listing,
+        },
+        require_store_data_send: true,
+    });
+}
+
+pub use files::wasi::filesystem as wasi_files;
+
+pub mod script {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "skillcell:plugin/script-runtime",
+        exports: { default: async },
+        with: {
+            "wasi:cli": wasmtime_wasi::p2::bindings::cli,
+            "wasi:clocks": wasmtime_wasi::p2::bindings::clocks,
+            "wasi:filesystem": crate::bindings::wasi_files,
+            "wasi:http": wasmtime_wasi_http::p2::bindings::http,
+            "wasi:io": wasmtime_wasi::p2::bindings::io,
+            "wasi:random": wasmtime_wasi::p2::bindings::random,
+            "wasi:sockets": wasmtime_wasi::p2::bindings::sockets,
+        },
+    });
+}

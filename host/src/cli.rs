@@ -1,8 +1,12 @@
 //! The command line: one file per command.
 
+mod audit;
 mod demo;
+mod open;
+mod run;
 mod serve;
 
+use crate::config::Told;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,6 +38,31 @@ enum Command {
     ///
     /// Example: skillcell demo
     Demo,
+    /// Run a script of a skill in the sandbox
+    ///
+    /// Example: skillcell run csv-report scripts/summarise.py --arg columns=price --root ./team-skills
+    Run(run::Run),
+    /// Show what scripts ran and what was refused
+    ///
+    /// Example: skillcell audit verify
+    Audit(audit::AuditArguments),
+}
+
+/// Where skills come from.
+#[derive(Args)]
+struct Roots {
+    /// A folder of skills; a comma separates several
+    #[arg(long = "root", value_name = "DIR")]
+    roots: Vec<String>,
+    /// The operator's configuration
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Roots {
+    fn told(self) -> Told {
+        Told { folders: self.roots, engine: None, config: self.config }
+    }
 }
 
 #[derive(Args)]
@@ -41,9 +70,8 @@ struct Serve {
     /// Folders of skills; a comma separates several
     #[arg(value_name = "DIR")]
     folders: Vec<String>,
-    /// Another folder of skills
-    #[arg(long = "root", value_name = "DIR")]
-    roots: Vec<String>,
+    #[command(flatten)]
+    more: Roots,
     /// An engine component in place of the built-in one
     #[arg(long, value_name = "FILE")]
     engine: Option<PathBuf>,
@@ -56,6 +84,8 @@ impl Cli {
             None => serve::run(self.serve),
             Some(Command::Serve(serve)) => serve::run(serve),
             Some(Command::Demo) => demo::run(),
+            Some(Command::Run(arguments)) => run::run(arguments),
+            Some(Command::Audit(arguments)) => audit::run(&arguments),
         }
     }
 

@@ -1,9 +1,18 @@
-//! What the server was told: the environment and the command line, in one place.
+//! What the server was told: the operator's file, the environment and the command line, in one place.
 
+pub mod file;
+pub mod places;
+mod scripts;
+
+pub use scripts::{Runner, Scripts};
+
+use crate::grants::Grants;
 use crate::library::roots::Choice;
+use file::{FileProblem, RawConfig, RawMatching};
+use places::Places;
 use std::path::PathBuf;
 
-/// Largest file that is read or served, in bytes, unless `MAX_FILE_SIZE_MB` says otherwise.
+/// Largest file that is read or served, in bytes, unless told otherwise.
 const FILE_LIMIT: u64 = 1 << 20;
 
 /// Everything the server has to know, with nothing left to look up.
@@ -16,6 +25,10 @@ pub struct Config {
     /// Largest text asset that `get_skill` puts into its answer.
     pub inline_limit: u64,
     pub matching: Matching,
+    pub scripts: Scripts,
+    pub grants: Grants,
+    /// Missing when nobody said where the user's home is.
+    pub places: Option<Places>,
 }
 
 /// When an answer to a task counts.
@@ -40,23 +53,75 @@ pub enum ConfigError {
     FileLimit(String),
     #[error("the working folder cannot be found: {0}")]
     WorkingFolder(std::io::Error),
+    #[error(transparent)]
+    File(#[from] FileProblem),
+    #[error("{file}: {message}", file = file.display())]
+    Value { file: PathBuf, message: String },
 }
 
-/// Reads the environment. Folders come from the command line.
-pub fn resolve(given: Vec<String>, engine: Option<PathBuf>) -> Result<Config, ConfigError> {
+/// What the command line says.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub folders: Vec<String>,
+    pub engine: Option<PathBuf>,
+    pub config: Option<PathBuf>,
+}
+
+/// Reads the operator's file and the environment. The command line is the strongest.
+pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let working_folder = std::env::current_dir().map_err(ConfigError::WorkingFolder)?;
+    let places = Places::find(variable);
+    let usual = places.as_ref().map(Places::config_file);
+    let named = told.config.or_else(|| variable("SKILLCELL_CONFIG").map(PathBuf::from));
+    let raw = match (&named, &usual) {
+        (Some(named), _) => file::read(named)?,
+        (None, Some(usual)) if usual.exists() => file::read(usual)?,
+        (None, _) => RawConfig::default(),
+    };
+    let file = named.or(usual).unwrap_or_else(|| PathBuf::from("config.yaml"));
+    let wrong = |message: String| ConfigError::Value { file: file.clone(), message };
+    let home = variable("HOME").map(PathBuf::from);
+    let path = |text: &str| match (text.strip_prefix("~/"), &home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ if text == "~" => home.clone().unwrap_or_else(|| PathBuf::from(text)),
+        _ => file.parent().unwrap_or(&working_folder).join(text),
+    };
+    let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
     Ok(Config {
-        roots: Choice { given, environment: variable("SKILLS_DIR"), working_folder },
-        engine,
-        file_limit: variable("MAX_FILE_SIZE_MB").map_or(Ok(FILE_LIMIT), |text| file_limit(&text))?,
-        inline_limit: 10_240,
-        matching: Matching::default(),
+        roots: Choice {
+            given: told.folders,
+            environment: variable("SKILLS_DIR"),
+            working_folder: working_folder.clone(),
+        },
+        engine: told.engine,
+        file_limit: file_limit.or(raw.assets.max_size_bytes).unwrap_or(FILE_LIMIT),
+        inline_limit: raw.assets.inline_text_max_bytes.unwrap_or(10_240),
+        matching: matching(&raw.matching).map_err(wrong)?,
+        scripts: scripts::resolve(raw.scripts, path).map_err(wrong)?,
+        grants: scripts::grants(raw.grants, file.clone(), path).map_err(wrong)?,
+        places,
     })
 }
 
+/// A variable of the environment. Empty is as good as missing.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn matching(raw: &RawMatching) -> Result<Matching, String> {
+    let usual = Matching::default();
+    let share = |name: &str, said: Option<f64>, usual: f64| match said {
+        Some(value) if !(0.0..=1.0).contains(&value) => {
+            Err(format!("matching.{name} is {value}, and must be from 0 to 1"))
+        }
+        said => Ok(said.unwrap_or(usual)),
+    };
+    Ok(Matching {
+        min_score: share("min_score", raw.min_score, usual.min_score)?,
+        ambiguity_threshold: share("ambiguity_threshold", raw.ambiguity_threshold, usual.ambiguity_threshold)?,
+        max_results: raw.max_results.unwrap_or(usual.max_results),
+    })
 }
 
 #[expect(

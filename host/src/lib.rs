@@ -6,11 +6,18 @@
 
 pub mod cli;
 pub mod config;
+pub mod lockdown;
 pub mod mcp;
 pub mod catalog;
+pub mod scripts;
 pub mod set_aside;
 pub mod library;
 pub mod worlds;
+pub mod grants;
+pub mod sandbox;
+pub mod audit;
 pub mod runtime;
+pub mod private;
+pub mod sha256;
 pub mod printable;
 pub mod bindings;

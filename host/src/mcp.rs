@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod arguments;
+pub mod requests;
 pub mod server;
 pub mod tools;
 pub mod transport;
@@ -10,5 +11,6 @@ mod wire;
 mod get_asset;
 mod get_skill;
 mod list_skills;
+pub mod run_script;
 mod skills_list;
 mod skills_search;

@@ -4,8 +4,10 @@ mod cases;
 mod demo;
 mod engine;
 mod freshness;
+mod grants;
 mod hostile;
 mod protocol;
+mod scripts;
 mod tidy;
 
 use serde_json::{Value, json};

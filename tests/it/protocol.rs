@@ -247,7 +247,7 @@ fn tools_are_listed_in_a_stable_order_with_all_annotations() {
     let first = session.request("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(first, session.request("tools/list", json!({}))["result"]["tools"]);
     let names: Vec<&str> = first.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["get_skill", "list_skills", "get_asset", "skills_list", "skills_search"]);
+    assert_eq!(names, ["get_skill", "list_skills", "get_asset", "run_script", "skills_list", "skills_search"]);
     for tool in first.as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
         for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {

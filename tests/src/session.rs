@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// Longer than anything a test waits for, on the slowest machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -16,6 +17,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How a server is started.
 pub struct Launch {
     command: Command,
+    /// A home of its own, so that no test sees another or the machine's.
+    home: TempDir,
 }
 
 impl Launch {
@@ -30,7 +33,12 @@ impl Launch {
         for name in ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB"] {
             command.env_remove(name);
         }
-        Self { command }
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            command.env_remove(name);
+        }
+        let home = tempfile::tempdir().expect("a temporary folder");
+        command.env("HOME", home.path());
+        Self { command, home }
     }
 
     pub fn arg(mut self, argument: impl AsRef<std::ffi::OsStr>) -> Self {
@@ -40,6 +48,25 @@ impl Launch {
 
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// The home of this server, where its configuration, its records and its cache are.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Uses a home that several servers share.
+    pub fn with_home(mut self, home: &Path) -> Self {
+        self.command.env("HOME", home);
+        self
+    }
+
+    /// Writes the operator's configuration.
+    pub fn config(self, yaml: &str) -> Self {
+        let folder = self.home.path().join(".config/skillcell");
+        std::fs::create_dir_all(&folder).expect("a writable home");
+        std::fs::write(folder.join("config.yaml"), yaml).expect("a writable home");
         self
     }
 
@@ -53,9 +80,14 @@ impl Launch {
         const NOBODY: u32 = 65_534;
         let output = Command::new("id").arg("-u").output().expect("every Unix has `id`");
         if output.stdout.starts_with(b"0") {
-            self.command.uid(NOBODY).gid(NOBODY);
+            self.command.uid(NOBODY).gid(NOBODY).env_remove("HOME");
         }
         self
+    }
+
+    /// Runs a command to its end.
+    pub fn output(mut self) -> std::process::Output {
+        self.command.stdin(Stdio::null()).output().expect("the program starts")
     }
 
     /// Starts the server and says nothing to it yet.
@@ -84,7 +116,7 @@ impl Launch {
             }
         });
         let stdin = child.stdin.take();
-        Session { child, stdin, messages, early: HashMap::new(), next_id: 1, log }
+        Session { child, stdin, messages, early: HashMap::new(), next_id: 1, log, home: self.home }
     }
 
     /// Starts the server and shakes hands.
@@ -104,9 +136,14 @@ pub struct Session {
     early: HashMap<String, Value>,
     next_id: u64,
     log: Arc<(Mutex<String>, Condvar)>,
+    home: TempDir,
 }
 
 impl Session {
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     pub fn initialize(&mut self, version: &str) -> Value {
         let client = json!({"name": "tests", "version": "1"});
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});

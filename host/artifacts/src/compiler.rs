@@ -7,3 +7,11 @@ pub fn config() -> wasmtime::Config {
     config.epoch_interruption(true);
     config
 }
+
+/// For scripts and the runtimes that interpret them: their work is counted in steps, and every few steps they come up for
+/// air.
+pub fn script_config() -> wasmtime::Config {
+    let mut config = wasmtime::Config::new();
+    config.consume_fuel(true);
+    config
+}

@@ -15,7 +15,10 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let library = folder.path().join("skills");
     unpack(&library).context("cannot unpack the bundled skills")?;
-    let mut demo = Demo { client: Client::start(&library)?, show: Show { colour: std::io::stdout().is_terminal() } };
+    let mut demo = Demo {
+        client: Client::start(&library, folder.path())?,
+        show: Show { colour: std::io::stdout().is_terminal() },
+    };
     demo.play()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -43,9 +46,10 @@ impl Demo {
         let skills = list["skills"].as_array().map(Vec::as_slice).unwrap_or_default();
         self.show
             .answer(&format!("{} skills, in folders with a SKILL.md and in a tree of Markdown files", skills.len()));
-        for skill in skills {
+        for skill in skills.iter().take(8) {
             Show::entry(text(&skill["skillPath"]), text(&skill["meta"]["description"]));
         }
+        Show::line(&format!("… and {} more", skills.len().saturating_sub(8)));
 
         self.show.step("2. The right skill for a task, with everything it inherits");
         let found = self.ask("get_skill", &json!({"context": "build a React login form component"}))?;
@@ -82,7 +86,35 @@ impl Demo {
             Show::entry(text(&hit["skillPath"]), text(&hit["excerpt"]));
         }
 
-        self.show.step("5. A path that tries to climb out");
+        self.show.step("5. Scripts, each in a fresh sandbox: no process is started");
+        for (skill, file) in [
+            ("csv-report", "scripts/summarise.py"),
+            ("regex-helper", "scripts/test-pattern.js"),
+            ("ops/incident", "scripts/timeline.ts"),
+            ("_root", "scripts/check-commit.sh"),
+        ] {
+            let ran = self.ask("run_script", &json!({"skill_path": skill, "file": file, "args": {}}))?;
+            let (time, memory) = (&ran["duration_ms"], ran["peak_memory_bytes"].as_u64().unwrap_or(0) >> 20);
+            self.show.answer(&format!("exit {} after {time} ms, with {memory} MiB of memory:", ran["exit_code"]));
+            for line in text(&ran["stdout"]).lines().filter(|line| !line.is_empty()).take(3) {
+                Show::line(line);
+            }
+        }
+
+        self.show.step("6. What a script would get, and what it asks for in vain");
+        let policy = json!({"skill_path": "csv-report", "file": "scripts/summarise.py", "args": {}, "cwd": "/", "dry_run": true});
+        let policy = self.ask("run_script", &policy)?;
+        self.show.answer(&format!(
+            "{}, {} s, {} MiB",
+            text(&policy["runtime"]),
+            policy["limits"]["timeout_seconds"],
+            policy["limits"]["memory_bytes"].as_u64().unwrap_or(0) >> 20
+        ));
+        for refusal in policy["refusals"].as_array().into_iter().flatten() {
+            text(refusal).lines().for_each(Show::line);
+        }
+
+        self.show.step("7. A path that tries to climb out");
         let refused =
             self.ask("get_asset", &json!({"skill_path": "ui/react/auth", "file": "../../../../etc/passwd"}))?;
         self.show.answer(&format!("refused: {}", text(&refused)));

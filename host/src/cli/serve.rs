@@ -1,20 +1,18 @@
 //! `skillcell serve`: the MCP server on standard input and output.
 
 use super::Serve;
+use super::open::{self, Opened};
 use crate::catalog::Catalog;
 use crate::config::{self, Config};
-use crate::library::roots;
+use crate::lockdown;
+use crate::mcp::requests::Cancellations;
 use crate::mcp::server::Skillcell;
 use crate::mcp::transport::Stdio;
-use crate::runtime::Runtime;
-use crate::set_aside::SetAside;
-use crate::worlds::engine::{EngineWorld, Terms};
 use anyhow::Context as _;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use std::io::{BufReader, ErrorKind};
+use std::io::BufReader;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::MissedTickBehavior;
@@ -27,8 +25,12 @@ const BLOCKING_THREADS: usize = 8;
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
-    let given = arguments.folders.into_iter().chain(arguments.roots).collect();
-    let config = config::resolve(given, arguments.engine)?;
+    // Before the first thread, so that it holds for all of them.
+    lockdown::forbid_programs()?;
+    let mut told = arguments.more.told();
+    told.folders = arguments.folders.into_iter().chain(told.folders).collect();
+    told.engine = arguments.engine;
+    let config = config::resolve(told)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
@@ -45,36 +47,21 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     end_on_signals(ended.clone())?;
     // Compiling an engine takes a while, and a signal must be noticed meanwhile.
     let opened = tokio::select! {
-        opened = tokio::task::spawn_blocking(move || open(config)) => opened?,
+        opened = tokio::task::spawn_blocking(move || open::open(config)) => opened?,
         () = ended.cancelled() => return Ok(()),
     };
-    let server = opened?;
-    keep_looking(server.catalog.clone());
-    let (transport, writing) = Stdio::start(BufReader::new(std::io::stdin()), std::io::stdout(), ended.clone())?;
+    let Opened { catalog, config, terms, scripts } = opened?;
+    keep_looking(catalog.clone());
+    let cancellations = Cancellations::new(ended.clone());
+    let server = Skillcell { catalog, config, terms, scripts, cancellations: cancellations.clone() };
+    let (input, output) = (BufReader::new(std::io::stdin()), std::io::stdout());
+    let (transport, writing) = Stdio::start(input, output, ended.clone(), cancellations)?;
+    let scripts = server.scripts.clone();
     converse(server, transport, &ended).await;
     tracing::info!("shutting down");
+    scripts.ended().await;
     writing.finish().await;
     Ok(())
-}
-
-/// Loads the engine over the roots.
-fn open(config: Config) -> anyhow::Result<Skillcell> {
-    let roots: Arc<[_]> = roots::choose(&config.roots)?.into();
-    for root in roots.iter() {
-        let path = root.path();
-        match root.open() {
-            Ok(_) => tracing::info!("root `{}` is {}", root.label, path.display()),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!("root `{}` at {} cannot be read: {error}", root.label, path.display()),
-        }
-    }
-    let runtime = Runtime::new().map_err(|error| anyhow::anyhow!("cannot start WebAssembly: {error:#}"))?;
-    let world = match &config.engine {
-        Some(file) => EngineWorld::from_file(Arc::new(runtime), file)?,
-        None => EngineWorld::bundled(Arc::new(runtime))?,
-    };
-    let terms = Terms { roots, set_aside: Arc::new(SetAside::default()), file_limit: config.file_limit };
-    Ok(Skillcell { catalog: Catalog::new(world, terms.clone()), config: Arc::new(config), terms })
 }
 
 fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {

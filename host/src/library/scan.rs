@@ -195,7 +195,7 @@ impl RootScan<'_> {
             kind.is_dir()
         };
         if !is_folder {
-            if name.ends_with(".md") {
+            if name.ends_with(".md") || path.is_empty() && name == "config.yaml" {
                 folder.files.push(name);
             }
         } else if self.is_walked(&join(path, &name)) {

@@ -4,6 +4,7 @@ use crate::bindings::catalog::LookupError;
 use crate::catalog::AskError;
 use crate::mcp::arguments::WrongArguments;
 use crate::printable::printable;
+use crate::scripts::{ScriptError, no_skill};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -40,6 +41,8 @@ pub enum ToolError {
     Arguments(#[from] WrongArguments),
     #[error(transparent)]
     Host(#[from] AskError),
+    #[error(transparent)]
+    Script(#[from] ScriptError),
 }
 
 impl Answer {
@@ -62,20 +65,7 @@ impl Answer {
 
     /// Says that a name finds no skill, and which ones might be meant.
     pub fn no_skill(name: &str, error: &LookupError) -> Self {
-        let name = printable(name);
-        Self::Refused(match error {
-            LookupError::Unknown(close) if close.is_empty() => {
-                format!(
-                    "no skill is called `{name}`\nhint: `list_skills` shows all, `skills_search` finds words in them"
-                )
-            }
-            LookupError::Unknown(close) => {
-                format!("no skill is called `{name}`\nhint: close names are {}", quoted(close))
-            }
-            LookupError::Several(names) => {
-                format!("several skills are called `{name}`: {}\nhint: use one of these full names", quoted(names))
-            }
-        })
+        Self::Refused(no_skill(&printable(name).to_string(), error))
     }
 
     pub fn into_result(self, structured: bool) -> CallToolResult {
@@ -97,7 +87,7 @@ impl From<ToolError> for ErrorData {
     fn from(error: ToolError) -> Self {
         match error {
             ToolError::Arguments(wrong) => Self::invalid_params(wrong.0, None),
-            ToolError::Host(broken) => {
+            broken => {
                 let message = broken.to_string();
                 tracing::error!("a request failed: {:?}", anyhow::Error::new(broken));
                 Self::internal_error(message, None)

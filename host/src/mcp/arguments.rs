@@ -1,6 +1,7 @@
 //! Arguments of a tool call, taken out one by one so that what is left over is unknown.
 
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The arguments are wrong; the message names the argument.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -46,6 +47,20 @@ impl Arguments {
         let number = range.clone().find(|number| (f64::from(*number) - given).abs() < f64::EPSILON);
         let (least, most) = (range.start(), range.end());
         number.map(Some).ok_or_else(|| WrongArguments(format!("{name} is {value}, and must be from {least} to {most}")))
+    }
+
+    /// An object whose values are strings.
+    pub fn required_texts(&mut self, name: &str) -> Result<BTreeMap<String, String>, WrongArguments> {
+        let given = match self.take(name) {
+            None => return Err(WrongArguments(format!("{name} is required"))),
+            Some(Value::Object(given)) => given,
+            Some(other) => return Err(wrong_type(name, "an object of strings", &other)),
+        };
+        let text = |(key, value): (String, Value)| match value {
+            Value::String(text) => Ok((key, text)),
+            other => Err(wrong_type(&format!("{name}.{}", key.escape_debug()), "a string", &other)),
+        };
+        given.into_iter().map(text).collect()
     }
 
     /// Nothing may be left.
@@ -107,6 +122,15 @@ mod tests {
         assert_eq!(
             message(of(&json!({"limit": -1})).integer("limit", 1..=25).map(drop)),
             "limit is -1, and must be from 1 to 25"
+        );
+        assert_eq!(message(of(&json!({})).required_texts("args").map(drop)), "args is required");
+        assert_eq!(
+            message(of(&json!({"args": ["a"]})).required_texts("args").map(drop)),
+            "args must be an object of strings, not an array"
+        );
+        assert_eq!(
+            message(of(&json!({"args": {"count": 3}})).required_texts("args").map(drop)),
+            "args.count must be a string, not a number"
         );
         assert_eq!(message(of(&json!({"other": 1})).finish()), "other is not an argument of this tool");
         assert_eq!(of(&json!({"limit": 10.0})).integer("limit", 1..=25), Ok(Some(10)));

@@ -4,18 +4,21 @@ use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
+use crate::mcp::requests::Cancellations;
 use crate::mcp::tools::{self, ToolName};
-use crate::mcp::{get_asset, get_skill, list_skills, skills_list, skills_search};
+use crate::mcp::{get_asset, get_skill, list_skills, run_script, skills_list, skills_search};
 use crate::printable::printable;
+use crate::scripts::{Progress, Scripts};
 use crate::worlds::engine::Terms;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The first revision whose clients know structured answers.
 const STRUCTURED_SINCE: &str = "2025-06-18";
@@ -25,7 +28,7 @@ const INSTRUCTIONS: &str = "\
 This server holds the team's skills: instructions for tasks, with templates, references and scripts. Before you begin a \
 task, call get_skill with a sentence about it and follow what comes back. If several skills fit, it lists them: call it again \
 with the skill_path of one. skills_search finds a word in all skills, list_skills shows them as a tree, skills_list as a flat \
-list. get_asset reads a file that a skill mentions.";
+list. get_asset reads a file that a skill mentions. run_script runs a skill's script in a sandbox.";
 
 /// Methods that rmcp knows. When one of them arrives as a custom request, its parameters could not be read.
 const KNOWN_METHODS: [&str; 16] = [
@@ -53,10 +56,17 @@ pub struct Skillcell {
     pub catalog: Catalog,
     pub config: Arc<Config>,
     pub terms: Terms,
+    pub scripts: Scripts,
+    pub cancellations: Cancellations,
 }
 
 impl Skillcell {
-    async fn call(&self, request: CallToolRequestParams) -> Result<Answer, ErrorData> {
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        cancelled: CancellationToken,
+        progress: Progress,
+    ) -> Result<Answer, ErrorData> {
         let Some(tool) = ToolName::called(&request.name) else {
             let message = format!("there is no tool `{}`", printable(&request.name));
             return Err(ErrorData::invalid_params(message, None));
@@ -66,6 +76,7 @@ impl Skillcell {
             ToolName::GetSkill => get_skill::get_skill(self, arguments).await,
             ToolName::ListSkills => list_skills::list_skills(self, arguments).await,
             ToolName::GetAsset => get_asset::get_asset(self, arguments).await,
+            ToolName::RunScript => run_script::run_script(self, arguments, cancelled, progress).await,
             ToolName::SkillsList => skills_list::skills_list(self, arguments).await,
             ToolName::SkillsSearch => skills_search::skills_search(self, arguments).await,
         };
@@ -95,7 +106,9 @@ impl ServerHandler for Skillcell {
     ) -> Result<CallToolResponse, ErrorData> {
         let structured = knows_structured(&context);
         let server = self.clone();
-        let answer = guarded(async move { server.call(request).await }).await?;
+        let cancelled = self.cancellations.token(&context.id);
+        let progress = progress(&context);
+        let answer = guarded(async move { server.call(request, cancelled, progress).await }).await?;
         Ok(answer.into_result(structured).into())
     }
 
@@ -117,6 +130,20 @@ impl ServerHandler for Skillcell {
         };
         Err(ErrorData::invalid_params(message, None))
     }
+}
+
+/// Tells a client how a request goes, if it asked to be told.
+fn progress(context: &RequestContext<RoleServer>) -> Progress {
+    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_, _| {}) };
+    let (peer, runtime) = (context.peer.clone(), tokio::runtime::Handle::current());
+    Arc::new(move |progress, message| {
+        let (peer, token) = (peer.clone(), token.clone());
+        runtime.spawn(async move {
+            let notification = ProgressNotificationParam::new(token, progress).with_message(message);
+            // A client that is gone needs no progress.
+            let _ = peer.notify_progress(notification).await;
+        });
+    })
 }
 
 /// Runs a request in a task of its own: rmcp sends no answer at all when a handler panics.

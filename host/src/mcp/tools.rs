@@ -13,13 +13,15 @@ pub enum ToolName {
     GetSkill,
     ListSkills,
     GetAsset,
+    RunScript,
     SkillsList,
     SkillsSearch,
 }
 
 impl ToolName {
     /// In the order in which they are listed. It never changes, because clients cache the list with their prompt.
-    const ALL: [Self; 5] = [Self::GetSkill, Self::ListSkills, Self::GetAsset, Self::SkillsList, Self::SkillsSearch];
+    const ALL: [Self; 6] =
+        [Self::GetSkill, Self::ListSkills, Self::GetAsset, Self::RunScript, Self::SkillsList, Self::SkillsSearch];
 
     /// The tool that a call means. Two also answer to a dotted name, which several clients refuse in a list.
     pub fn called(name: &str) -> Option<Self> {
@@ -35,6 +37,7 @@ impl ToolName {
             Self::GetSkill => "get_skill",
             Self::ListSkills => "list_skills",
             Self::GetAsset => "get_asset",
+            Self::RunScript => "run_script",
             Self::SkillsList => "skills_list",
             Self::SkillsSearch => "skills_search",
         }
@@ -45,6 +48,7 @@ impl ToolName {
             Self::GetSkill => "Get the skill for a task",
             Self::ListSkills => "Browse skills as a tree",
             Self::GetAsset => "Read a file of a skill",
+            Self::RunScript => "Run a script of a skill",
             Self::SkillsList => "List all skills",
             Self::SkillsSearch => "Search the text of skills",
         }
@@ -64,6 +68,11 @@ impl ToolName {
             Self::GetAsset => {
                 "Read one file of a skill: a template, an example, a reference, or a script. Use it when a skill's \
                  instructions, or the `assets` and `scripts` of a get_skill answer, name a file."
+            }
+            Self::RunScript => {
+                "Run a script that a skill declares with `execution: server`, in a sandbox: it sees the skill's files, an empty \
+                 /tmp, and only what the operator granted. Use it when a skill's instructions or the `scripts` of a get_skill \
+                 answer name it. For a script with `execution: claude` read it with get_asset and run it yourself."
             }
             Self::SkillsList => {
                 "List every skill with name, description and path, optionally only those whose name or description contains \
@@ -97,6 +106,28 @@ impl ToolName {
                 ],
                 &["skill_path", "file"],
             ),
+            Self::RunScript => {
+                let names = "Named arguments, as the script declares them; an empty object if it has none";
+                schema(
+                    &[
+                        ("skill_path", text("The skill, as get_skill or list_skills call it")),
+                        (
+                            "file",
+                            text("Path of the script below the skill's resource folder, such as `scripts/check.py`"),
+                        ),
+                        (
+                            "args",
+                            json!({"type": "object", "description": names, "additionalProperties": {"type": "string"}}),
+                        ),
+                        (
+                            "cwd",
+                            text("Absolute path of the project, which the script sees as /work if that is granted"),
+                        ),
+                        ("dry_run", flag("Only tell what the script would get and what is refused; run nothing")),
+                    ],
+                    &["skill_path", "file", "args"],
+                )
+            }
             Self::SkillsList => schema(
                 &[
                     ("query", text("Only skills whose install name, name or description contains this, ignoring case")),
@@ -167,7 +198,7 @@ impl ToolName {
                 ];
                 Some(open_schema(&fields, &["query", "limit", "total", "results"]))
             }
-            Self::GetSkill | Self::ListSkills | Self::GetAsset => None,
+            Self::GetSkill | Self::ListSkills | Self::GetAsset | Self::RunScript => None,
         }
     }
 }
@@ -175,7 +206,9 @@ impl ToolName {
 /// What a client is told. Structured answers are left out for clients that do not know them.
 pub fn list(structured: bool) -> Vec<Tool> {
     let tool = |name: ToolName| {
-        let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+        // A script may write where the operator lets it, and reach the hosts that were granted.
+        let acts = name == ToolName::RunScript;
+        let annotations = ToolAnnotations::new().read_only(!acts).destructive(acts).idempotent(!acts).open_world(acts);
         let size = MetaObject(object!({"anthropic/maxResultSizeChars": MOST_BYTES + 100_000}));
         let tool = Tool::new(name.name(), name.description(), Arc::new(name.input()));
         let tool = tool.with_title(name.title()).with_annotations(annotations).with_meta(size);

@@ -3,6 +3,7 @@
 //! rmcp ends the session or stays silent on some malformed messages. Here each gets the answer that JSON-RPC asks for, and
 //! only sound messages reach rmcp.
 
+use crate::mcp::requests::Cancellations;
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, JsonRpcNotification, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -56,10 +57,12 @@ impl Stdio {
         input: impl BufRead + Send + 'static,
         output: impl Write + Send + 'static,
         ended: CancellationToken,
+        cancellations: Cancellations,
     ) -> std::io::Result<(Self, Writing)> {
         let (to_server, incoming) = mpsc::unbounded_channel();
         let (outgoing, to_client) = mpsc::unbounded_channel();
-        let in_flight = InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0) };
+        let in_flight =
+            InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0), cancellations };
         let input_ended: Arc<OnceLock<Instant>> = Arc::default();
         let ended_now = Arc::clone(&input_ended);
         let reader = Reader { in_flight: in_flight.clone(), outgoing: outgoing.clone() };
@@ -134,6 +137,7 @@ struct InFlight {
     requests: Arc<Mutex<HashMap<RequestId, Asked>>>,
     forward: mpsc::UnboundedSender<Incoming>,
     count: watch::Sender<usize>,
+    cancellations: Cancellations,
 }
 
 #[derive(Default)]
@@ -154,6 +158,7 @@ impl InFlight {
                     return;
                 }
                 requests.insert(request.id.clone(), Asked::default());
+                self.cancellations.begin(&request.id);
                 self.count.send_replace(requests.len());
             }
             // rmcp forgets a cancelled request and would give its late answer to the next one with that id. So it is not
@@ -162,8 +167,13 @@ impl InFlight {
                 notification: ClientNotification::CancelledNotification(cancelled),
                 ..
             }) => {
-                let asked = cancelled.params.request_id.as_ref().and_then(|id| requests.get_mut(id));
-                return asked.into_iter().for_each(|asked| asked.cancelled = true);
+                if let Some(id) = &cancelled.params.request_id
+                    && let Some(asked) = requests.get_mut(id)
+                {
+                    asked.cancelled = true;
+                    self.cancellations.cancel(id);
+                }
+                return;
             }
             _ => {}
         }
@@ -177,10 +187,12 @@ impl InFlight {
 
     fn answered(&self, id: &RequestId) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        self.cancellations.end(id);
         if let Some(Asked { mut waiting, .. }) = requests.remove(id)
             && let Some(next) = waiting.pop_front()
         {
             requests.insert(id.clone(), Asked { cancelled: false, waiting });
+            self.cancellations.begin(id);
             let _ = self.forward.send(next);
         }
         self.count.send_replace(requests.len());

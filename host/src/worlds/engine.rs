@@ -7,7 +7,8 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Change, FoundAsset, LookupError, Node, Page, Request, SearchResult,
+    Answer, AssetError, Change, FoundAsset, FoundScript, LookupError, Node, Page, Request, ScriptError, ScriptTerms,
+    SearchResult,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem};
@@ -54,6 +55,8 @@ pub struct Terms {
     pub set_aside: Arc<SetAside>,
     /// Largest file that is handed out, in bytes.
     pub file_limit: u64,
+    /// What the operator lets scripts use. Content may lower it.
+    pub scripts: ScriptTerms,
 }
 
 /// Until it breaks or the process ends: one engine with its catalog.
@@ -101,7 +104,7 @@ impl EngineWorld {
             let engine = self.ready.instantiate(&mut *store)?;
             let state = store.data_mut();
             let roots = state.lender.lend_all(&mut state.handles)?;
-            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots)?;
+            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots, &terms.scripts)?;
             Ok(engine)
         })?;
         Ok(EngineInstance { runtime: Arc::clone(&self.runtime), store, engine })
@@ -149,6 +152,14 @@ impl EngineInstance {
 
     pub fn tree(&mut self, path: Option<&str>) -> Result<Result<Vec<Node>, LookupError>, Broken> {
         self.ask("tree", |engine, store| engine.call_tree(store, path))
+    }
+
+    pub fn script_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundScript, ScriptError>, Broken> {
+        self.ask("script-of", |engine, store| engine.call_script_of(store, skill, file))
+    }
+
+    pub fn terms_of(&mut self, root: u32) -> Result<ScriptTerms, Broken> {
+        self.ask("terms-of", |engine, store| engine.call_terms_of(store, root))
     }
 
     pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {

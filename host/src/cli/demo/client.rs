@@ -15,9 +15,14 @@ pub struct Client {
 
 impl Client {
     /// Starts this very program as a server of a folder and shakes hands.
-    pub fn start(folder: &Path) -> anyhow::Result<Self> {
+    pub fn start(folder: &Path, home: &Path) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
+        // A home of its own: what the user granted or recorded has no part in a demonstration.
+        command.env("HOME", home).env_remove("SKILLCELL_CONFIG");
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            command.env_remove(name);
+        }
         command.args(["serve", "--quiet"]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().context("cannot start the server")?;
         let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {

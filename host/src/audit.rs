@@ -1,0 +1,155 @@
+//! What ran and what was refused, one line each, in a chain that shows every later change.
+//!
+//! Each line carries the code of the line before and a code of its own, both made with a key that only the user has. The
+//! head, a small file beside them, knows the first and the last line, so that lines cut off at either end are missed too.
+
+mod chain;
+mod verify;
+
+pub use verify::{Fault, Verdict};
+
+use crate::private::{self, Key, Untrusted};
+use chain::{Head, Line};
+use rustix::fs::FlockOperation;
+use serde_json::{Map, Value};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A file that is longer than this is put aside, in bytes.
+const FILE_BYTES: u64 = 4 << 20;
+
+/// Most files that are kept; the oldest go.
+const MOST_FILES: usize = 16;
+
+/// The record, shared by all servers of this user.
+pub struct Audit {
+    folder: PathBuf,
+    key: Key,
+    file_bytes: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    #[error(transparent)]
+    Untrusted(#[from] Untrusted),
+    #[error("the audit record in {folder} cannot be written: {reason}", folder = folder.display())]
+    Unwritable { folder: PathBuf, reason: io::Error },
+}
+
+impl Audit {
+    /// Opens the record. Folder and key are made if they are missing.
+    pub fn open(folder: &Path, key: &Path) -> Result<Self, AuditError> {
+        private::folder(folder)?;
+        Ok(Self { folder: folder.to_owned(), key: Key::in_file(key)?, file_bytes: FILE_BYTES })
+    }
+
+    /// Adds a line. Other servers wait meanwhile.
+    pub fn add(&self, entry: Map<String, Value>) -> Result<(), AuditError> {
+        self.try_add(entry).map_err(|reason| AuditError::Unwritable { folder: self.folder.clone(), reason })
+    }
+
+    fn try_add(&self, entry: Map<String, Value>) -> io::Result<()> {
+        let _lock = self.lock()?;
+        let mut head = self.head()?.unwrap_or_default();
+        let path = self.current();
+        // After a crash the last line may not have reached the head.
+        if let Some(last) = chain::last_line(&path)? {
+            if last.number > head.last {
+                (head.last, head.code) = (last.number, last.code);
+            }
+        }
+        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+        if file.metadata()?.len() >= self.file_bytes {
+            std::fs::rename(&path, self.folder.join(format!("audit-{:012}.jsonl", head.last)))?;
+            file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+            self.forget_oldest(&mut head)?;
+        }
+        let line = Line::new(&self.key, head.last + 1, &head.code, entry);
+        file.write_all(line.text.as_bytes())?;
+        head.last = line.number;
+        head.code = line.code;
+        head.first = head.first.max(1);
+        private::write(&self.head_path(), head.text(&self.key).as_bytes())
+    }
+
+    /// Removes the oldest files and lets the head know where the record begins now.
+    fn forget_oldest(&self, head: &mut Head) -> io::Result<()> {
+        let mut old = self.put_aside()?;
+        while old.len() >= MOST_FILES {
+            std::fs::remove_file(old.remove(0))?;
+        }
+        if let Some(first) = old.first().map(|path| chain::first_line(path)).transpose()?.flatten() {
+            head.first = first.number;
+            head.before_first = first.before;
+        }
+        Ok(())
+    }
+
+    /// Every line, the oldest first.
+    pub fn lines(&self) -> io::Result<Vec<String>> {
+        let _lock = self.lock()?;
+        let mut lines = Vec::new();
+        let mut files = self.put_aside()?;
+        files.push(self.current());
+        for path in files {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => lines.extend(text.lines().map(str::to_owned)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Checks the whole chain.
+    pub fn verify(&self) -> io::Result<Verdict> {
+        let lines = self.lines()?;
+        let head = match std::fs::read_to_string(self.head_path()) {
+            Ok(text) => Some(Head::read(&self.key, &text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(verify::verify(&self.key, &lines, head))
+    }
+
+    fn current(&self) -> PathBuf {
+        self.folder.join("audit.jsonl")
+    }
+
+    fn head_path(&self) -> PathBuf {
+        self.folder.join("head.json")
+    }
+
+    fn head(&self) -> io::Result<Option<Head>> {
+        match std::fs::read_to_string(self.head_path()) {
+            Ok(text) => Head::read(&self.key, &text).map(Some).ok_or_else(|| {
+                io::Error::other("its head was changed by somebody else: look at it with `skillcell audit verify`, then move the folder away")
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Files that are full, the oldest first.
+    fn put_aside(&self) -> io::Result<Vec<PathBuf>> {
+        let is_old = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("audit-"))
+        };
+        let entries: Result<Vec<_>, _> = std::fs::read_dir(&self.folder)?.collect();
+        let mut files: Vec<PathBuf> = entries?.into_iter().map(|entry| entry.path()).filter(is_old).collect();
+        files.sort();
+        Ok(files)
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        let path = self.folder.join("lock");
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+        rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
+        Ok(lock)
+    }
+}
+
+#[cfg(test)]
+mod tests;

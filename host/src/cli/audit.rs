@@ -1,0 +1,74 @@
+//! `skillcell audit`: what ran and what was refused, and whether the record is whole.
+
+#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
+
+use crate::audit::Audit;
+use crate::config::places::Places;
+use crate::config::variable;
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct AuditArguments {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Print the lines as they are, in JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Show only this many of the newest
+    #[arg(long, value_name = "COUNT", default_value_t = 50)]
+    last: usize,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Check that no line was changed, removed or cut off
+    Verify,
+}
+
+pub fn run(arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
+    let places = Places::find(variable).context("HOME is not set, so there is no audit record")?;
+    let audit = Audit::open(&places.audit(), &places.audit_key())?;
+    match arguments.what {
+        Some(What::Verify) => verify(&audit, arguments.json),
+        None => show(&audit, arguments),
+    }
+}
+
+fn verify(audit: &Audit, json: bool) -> anyhow::Result<ExitCode> {
+    let verdict = audit.verify()?;
+    let faults: Vec<String> = verdict.faults.iter().map(ToString::to_string).collect();
+    if json {
+        println!("{}", json!({"lines": verdict.lines, "faults": faults}));
+    } else {
+        for fault in &faults {
+            println!("{fault}");
+        }
+        let whole = if faults.is_empty() { "the record is whole" } else { "the record was tampered with" };
+        println!("{} lines: {whole}", verdict.lines);
+    }
+    Ok(ExitCode::from(u8::from(!faults.is_empty())))
+}
+
+fn show(audit: &Audit, arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
+    let lines = audit.lines()?;
+    for line in lines.iter().skip(lines.len().saturating_sub(arguments.last)) {
+        if arguments.json {
+            println!("{line}");
+            continue;
+        }
+        let entry: Value = serde_json::from_str(line).unwrap_or_default();
+        let text = |name: &str| entry[name].as_str().unwrap_or_default().escape_debug().to_string();
+        let outcome = match text("kind").as_str() {
+            "refusal" => format!("refused: {}", text("reason")),
+            _ => match entry["outcome"]["limit_hit"].as_str() {
+                Some(limit) => format!("exit {}, limit {limit}", entry["outcome"]["exit_code"]),
+                None => format!("exit {}", entry["outcome"]["exit_code"]),
+            },
+        };
+        println!("{}  {} {}  {outcome}", text("time"), text("skill"), text("script"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

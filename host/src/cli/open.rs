@@ -1,0 +1,83 @@
+//! What commands that touch skills begin with: the roots, the engine, the sandbox.
+
+use crate::audit::Audit;
+use crate::bindings::catalog::ScriptTerms;
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::library::roots::{self, SkillRoot};
+use crate::runtime::Runtime;
+use crate::sandbox::runtimes::{Cache, Runtimes};
+use crate::scripts::Scripts;
+use crate::set_aside::SetAside;
+use crate::worlds::engine::{EngineWorld, Terms};
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+/// Everything that answers questions about skills and runs their scripts.
+pub struct Opened {
+    pub catalog: Catalog,
+    pub config: Arc<Config>,
+    pub terms: Terms,
+    pub scripts: Scripts,
+}
+
+/// Loads the engine over the roots. Compiling one from a file takes a while.
+pub fn open(config: Config) -> anyhow::Result<Opened> {
+    let roots: Arc<[SkillRoot]> = roots::choose(&config.roots)?.into();
+    for root in roots.iter() {
+        let path = root.path();
+        match root.open() {
+            Ok(_) => tracing::info!("root `{}` is {}", root.label, path.display()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!("root `{}` at {} cannot be read: {error}", root.label, path.display()),
+        }
+    }
+    let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
+    let runtime = Arc::new(Runtime::new().map_err(broken)?);
+    let world = match &config.engine {
+        Some(file) => EngineWorld::from_file(runtime, file)?,
+        None => EngineWorld::bundled(runtime)?,
+    };
+    let config = Arc::new(config);
+    let terms = Terms {
+        roots: Arc::clone(&roots),
+        set_aside: Arc::new(SetAside::default()),
+        file_limit: config.file_limit,
+        scripts: script_terms(&config),
+    };
+    let catalog = Catalog::new(world, terms.clone());
+    let runtimes = Arc::new(Runtimes::new(cache(&config)).map_err(broken)?);
+    let scripts = Scripts::new(catalog.clone(), Arc::clone(&config), roots, runtimes, audit(&config)?);
+    Ok(Opened { catalog, config, terms, scripts })
+}
+
+/// Without a place for it, code is compiled anew each time.
+fn cache(config: &Config) -> Option<Cache> {
+    let places = config.places.as_ref()?;
+    Cache::open(&places.native_code(), &places.cache_key())
+        .inspect_err(|error| tracing::warn!("compiled code is not kept: {error}"))
+        .ok()
+}
+
+/// A record that cannot be kept is a reason not to start; no home folder at all is told and accepted.
+fn audit(config: &Config) -> anyhow::Result<Option<Audit>> {
+    let Some(places) = &config.places else {
+        tracing::warn!("HOME is not set, so there is no audit record of scripts");
+        return Ok(None);
+    };
+    Ok(Some(Audit::open(&places.audit(), &places.audit_key())?))
+}
+
+fn script_terms(config: &Config) -> ScriptTerms {
+    let limits = &config.scripts.limits;
+    ScriptTerms {
+        enabled: config.scripts.enabled,
+        timeout_seconds: limits.time.as_secs(),
+        max_output_bytes: limits.output as u64,
+        memory_bytes: limits.memory as u64,
+        fuel: limits.fuel,
+        scratch_bytes: limits.scratch_bytes,
+        scratch_files: limits.scratch_files,
+        allowed_extensions: config.scripts.allowed_extensions.iter().cloned().collect(),
+    }
+}

@@ -1,0 +1,111 @@
+//! `skillcell run`: one script of a skill, in the sandbox, from the command line.
+
+#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
+
+use super::{Roots, open};
+use crate::config;
+use crate::mcp::run_script::{RunView, policy_view};
+use crate::scripts::{Request, ScriptError};
+use anyhow::Context as _;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Args)]
+pub struct Run {
+    /// The skill, by name or path
+    skill: String,
+    /// The script, as a path below the skill's folder
+    script: String,
+    /// An argument of the script
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair)]
+    arguments: Vec<(String, String)>,
+    /// The project, which the script sees as /work if that is granted
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Only tell what the script would get
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the whole result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    roots: Roots,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
+    let config = config::resolve(arguments.roots.told())?;
+    let request = Request {
+        skill: arguments.skill,
+        file: arguments.script,
+        arguments: arguments.arguments.into_iter().collect::<BTreeMap<_, _>>(),
+        working_folder: arguments.cwd.map(std::path::absolute).transpose().context("`--cwd` is no path")?,
+        dry_run: arguments.dry_run,
+    };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let code = runtime.block_on(async {
+        let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
+        opened.catalog.bring_in(None).await;
+        let stopped = CancellationToken::new();
+        let stop = stopped.clone();
+        tokio::spawn(async move {
+            let _ = tokio::signal::ctrl_c().await;
+            stop.cancel();
+        });
+        answer(&opened, request, stopped, arguments.json).await
+    });
+    runtime.shutdown_background();
+    code
+}
+
+async fn answer(
+    opened: &open::Opened,
+    request: Request,
+    stopped: CancellationToken,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    if request.dry_run {
+        return told(opened.scripts.dry_run(request).await, |policy| {
+            println!("{:#}", policy_view(&policy));
+            Ok(ExitCode::SUCCESS)
+        });
+    }
+    let progress = Arc::new(|_, message: String| tracing::info!("{message}"));
+    told(opened.scripts.run(request, stopped, progress).await, |ran| {
+        if json {
+            println!("{}", serde_json::to_string_pretty(&RunView::new(ran))?);
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::io::stdout().write_all(ran.finished.stdout.text.as_bytes())?;
+        std::io::stderr().write_all(ran.finished.stderr.text.as_bytes())?;
+        for refusal in ran.policy.refusals.iter().chain(&ran.finished.denials) {
+            tracing::warn!("refused: {refusal}");
+        }
+        // A script that failed is an answer of "no", whatever number it chose.
+        Ok(ExitCode::from(u8::try_from(ran.finished.exit_code).unwrap_or(1)))
+    })
+}
+
+fn told<T>(
+    answer: Result<T, ScriptError>,
+    tell: impl FnOnce(T) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    match answer {
+        Ok(answer) => tell(answer),
+        Err(ScriptError::Denied(denied)) => {
+            tracing::error!("{denied}");
+            Ok(ExitCode::from(1))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,454 @@
+//! The `wasi:filesystem` of components. A thin translation of [`super::files`].
+
+use crate::bindings::wasi_files::preopens;
+use crate::bindings::wasi_files::types::{
+    self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
+    NewTimestamp, OpenFlags, PathFlags,
+};
+use crate::sandbox::files::path::GuestPath;
+use crate::sandbox::files::{Entry, FileError, Files, Handle, How, Kind, NewTimes, OpenFile, Opened, Stat};
+use bytes::Bytes;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use wasmtime::component::{HasData, Resource, ResourceTable, ResourceTableError};
+use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
+use wasmtime_wasi::p2::{
+    DynInputStream, DynOutputStream, InputStream, OutputStream, Pollable, StreamError, StreamResult,
+};
+
+/// Most bytes that one read or write moves. The guest asks again for the rest, and can be stopped in between.
+const MOST_AT_ONCE: usize = 1 << 20;
+
+/// Everything the `wasi:filesystem` import can reach.
+pub struct FilesView<'state> {
+    pub files: &'state mut Files,
+    pub handles: &'state mut ResourceTable,
+}
+
+/// Marks the data of the `wasi:filesystem` import for the linker.
+pub struct FilesData;
+
+impl HasData for FilesData {
+    type Data<'state> = FilesView<'state>;
+}
+
+/// An opened file or folder.
+pub struct Descriptor {
+    path: GuestPath,
+    file: Option<Arc<dyn OpenFile>>,
+    writable: bool,
+}
+
+/// The entries of a folder that is being listed.
+pub struct Listing(std::vec::IntoIter<Entry>);
+
+/// Why an import fails: an answer to the guest, or a handle it does not have.
+#[derive(Debug)]
+pub enum Failure {
+    Answer(ErrorCode),
+    Trap(wasmtime::Error),
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::Answer(code(error))
+    }
+}
+
+impl From<ResourceTableError> for Failure {
+    fn from(error: ResourceTableError) -> Self {
+        Self::Trap(error.into())
+    }
+}
+
+fn code(error: FileError) -> ErrorCode {
+    match error {
+        FileError::NotFound => ErrorCode::NoEntry,
+        FileError::Exists => ErrorCode::Exist,
+        FileError::NotAFolder => ErrorCode::NotDirectory,
+        FileError::IsAFolder => ErrorCode::IsDirectory,
+        FileError::NotEmpty => ErrorCode::NotEmpty,
+        FileError::NotPermitted | FileError::Protected | FileError::Escapes => ErrorCode::NotPermitted,
+        FileError::ReadOnly => ErrorCode::ReadOnly,
+        FileError::ThroughLink => ErrorCode::Loop,
+        FileError::OtherVolume => ErrorCode::CrossDevice,
+        FileError::Full => ErrorCode::InsufficientSpace,
+        FileError::BadPath => ErrorCode::Invalid,
+        FileError::LongName => ErrorCode::NameTooLong,
+        FileError::Busy => ErrorCode::Busy,
+        FileError::Failed => ErrorCode::Io,
+    }
+}
+
+impl FilesView<'_> {
+    fn folder(&self, handle: &Resource<Descriptor>) -> Result<GuestPath, Failure> {
+        let descriptor = self.handles.get(handle)?;
+        match descriptor.file {
+            None => Ok(descriptor.path.clone()),
+            Some(_) => Err(FileError::NotAFolder.into()),
+        }
+    }
+
+    fn file(&self, handle: &Resource<Descriptor>) -> Result<Arc<dyn OpenFile>, Failure> {
+        self.handles.get(handle)?.file.clone().ok_or(FileError::IsAFolder.into())
+    }
+
+    fn writable_file(&self, handle: &Resource<Descriptor>) -> Result<Arc<dyn OpenFile>, Failure> {
+        let file = self.file(handle)?;
+        if self.handles.get(handle)?.writable { Ok(file) } else { Err(Failure::Answer(ErrorCode::BadDescriptor)) }
+    }
+
+    fn stat_of(&self, handle: &Resource<Descriptor>) -> Result<Stat, Failure> {
+        let descriptor = self.handles.get(handle)?;
+        Ok(match &descriptor.file {
+            Some(file) => file.stat()?,
+            None => self.files.stat_at(&descriptor.path, true)?,
+        })
+    }
+}
+
+impl preopens::Host for FilesView<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        let top = Descriptor { path: GuestPath::default(), file: None, writable: false };
+        Ok(vec![(self.handles.push(top)?, "/".to_owned())])
+    }
+}
+
+impl types::Host for FilesView<'_> {
+    fn convert_error_code(&mut self, failure: Failure) -> wasmtime::Result<ErrorCode> {
+        match failure {
+            Failure::Answer(code) => Ok(code),
+            Failure::Trap(error) => Err(error),
+        }
+    }
+
+    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+        Ok(self.handles.get(&error)?.downcast_ref::<FileError>().map(|error| code(*error)))
+    }
+}
+
+impl types::HostDescriptor for FilesView<'_> {
+    fn read_via_stream(
+        &mut self,
+        handle: Resource<Descriptor>,
+        offset: u64,
+    ) -> Result<Resource<DynInputStream>, Failure> {
+        let stream: DynInputStream = Box::new(Reading { file: self.file(&handle)?, offset });
+        Ok(self.handles.push(stream)?)
+    }
+
+    fn write_via_stream(
+        &mut self,
+        handle: Resource<Descriptor>,
+        offset: u64,
+    ) -> Result<Resource<DynOutputStream>, Failure> {
+        let stream: DynOutputStream = Box::new(Writing { file: self.writable_file(&handle)?, at: Some(offset) });
+        Ok(self.handles.push(stream)?)
+    }
+
+    fn append_via_stream(&mut self, handle: Resource<Descriptor>) -> Result<Resource<DynOutputStream>, Failure> {
+        let stream: DynOutputStream = Box::new(Writing { file: self.writable_file(&handle)?, at: None });
+        Ok(self.handles.push(stream)?)
+    }
+
+    fn advise(&mut self, handle: Resource<Descriptor>, _: u64, _: u64, _: Advice) -> Result<(), Failure> {
+        self.handles.get(&handle)?;
+        Ok(())
+    }
+
+    // What is written goes to the operating system at once; making it durable is not a script's concern.
+    fn sync_data(&mut self, handle: Resource<Descriptor>) -> Result<(), Failure> {
+        self.handles.get(&handle)?;
+        Ok(())
+    }
+
+    fn sync(&mut self, handle: Resource<Descriptor>) -> Result<(), Failure> {
+        self.handles.get(&handle)?;
+        Ok(())
+    }
+
+    fn get_flags(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorFlags, Failure> {
+        let descriptor = self.handles.get(&handle)?;
+        let mut flags = DescriptorFlags::READ;
+        if descriptor.file.is_none() {
+            flags |= DescriptorFlags::MUTATE_DIRECTORY;
+        } else if descriptor.writable {
+            flags |= DescriptorFlags::WRITE;
+        }
+        Ok(flags)
+    }
+
+    fn get_type(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorType, Failure> {
+        let is_file = self.handles.get(&handle)?.file.is_some();
+        Ok(if is_file { DescriptorType::RegularFile } else { DescriptorType::Directory })
+    }
+
+    fn set_size(&mut self, handle: Resource<Descriptor>, size: u64) -> Result<(), Failure> {
+        Ok(self.writable_file(&handle)?.set_size(size)?)
+    }
+
+    fn set_times(
+        &mut self,
+        handle: Resource<Descriptor>,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Result<(), Failure> {
+        Ok(self.writable_file(&handle)?.set_times(new_times(accessed, modified))?)
+    }
+
+    fn read(&mut self, handle: Resource<Descriptor>, length: u64, offset: u64) -> Result<(Vec<u8>, bool), Failure> {
+        let bytes = read_at(&*self.file(&handle)?, length, offset)?;
+        let at_end = bytes.is_empty();
+        Ok((bytes, at_end))
+    }
+
+    fn write(&mut self, handle: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> Result<u64, Failure> {
+        Ok(self.writable_file(&handle)?.write_at(&bytes, offset)? as u64)
+    }
+
+    fn read_directory(&mut self, handle: Resource<Descriptor>) -> Result<Resource<Listing>, Failure> {
+        let entries = self.files.list(&self.folder(&handle)?)?;
+        Ok(self.handles.push(Listing(entries.into_iter()))?)
+    }
+
+    fn create_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+        Ok(self.files.create_folder(&self.folder(&handle)?, &path)?)
+    }
+
+    fn stat(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
+        Ok(described(&self.stat_of(&handle)?))
+    }
+
+    fn stat_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> Result<DescriptorStat, Failure> {
+        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+        Ok(described(&self.files.stat(&self.folder(&handle)?, &path, follow)?))
+    }
+
+    fn set_times_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Result<(), Failure> {
+        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+        let times = new_times(accessed, modified);
+        Ok(self.files.set_times(&self.folder(&handle)?, &path, follow, times)?)
+    }
+
+    fn link_at(
+        &mut self,
+        _: Resource<Descriptor>,
+        _: PathFlags,
+        _: String,
+        folder: Resource<Descriptor>,
+        path: String,
+    ) -> Result<(), Failure> {
+        Err(self.files.refuse_link(&self.folder(&folder)?, &path).into())
+    }
+
+    fn symlink_at(&mut self, folder: Resource<Descriptor>, _: String, path: String) -> Result<(), Failure> {
+        Err(self.files.refuse_link(&self.folder(&folder)?, &path).into())
+    }
+
+    fn open_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open_flags: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Result<Resource<Descriptor>, Failure> {
+        let from = self.folder(&handle)?;
+        let how = How {
+            write: flags.contains(DescriptorFlags::WRITE),
+            create: open_flags.contains(OpenFlags::CREATE),
+            exclusive: open_flags.contains(OpenFlags::EXCLUSIVE),
+            truncate: open_flags.contains(OpenFlags::TRUNCATE),
+            folder: open_flags.contains(OpenFlags::DIRECTORY),
+            follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
+        };
+        let Handle { path, opened } = self.files.open(&from, &path, how)?;
+        let file = match opened {
+            Opened::Folder => None,
+            Opened::File(file) => Some(file),
+        };
+        Ok(self.handles.push(Descriptor { path, file, writable: how.write })?)
+    }
+
+    fn readlink_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<String, Failure> {
+        Ok(self.files.read_link(&self.folder(&handle)?, &path)?)
+    }
+
+    fn remove_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+        Ok(self.files.remove_folder(&self.folder(&handle)?, &path)?)
+    }
+
+    fn rename_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        old: String,
+        new_handle: Resource<Descriptor>,
+        new: String,
+    ) -> Result<(), Failure> {
+        let (from, to) = (self.folder(&handle)?, self.folder(&new_handle)?);
+        Ok(self.files.rename((&from, &old), (&to, &new))?)
+    }
+
+    fn unlink_file_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+        Ok(self.files.remove_file(&self.folder(&handle)?, &path)?)
+    }
+
+    fn is_same_object(&mut self, one: Resource<Descriptor>, other: Resource<Descriptor>) -> wasmtime::Result<bool> {
+        Ok(matches!((self.metadata_hash(one), self.metadata_hash(other)), (Ok(one), Ok(other))
+            if (one.lower, one.upper) == (other.lower, other.upper)))
+    }
+
+    fn metadata_hash(&mut self, handle: Resource<Descriptor>) -> Result<MetadataHashValue, Failure> {
+        let upper = self.files.device(&self.handles.get(&handle)?.path);
+        Ok(MetadataHashValue { lower: self.stat_of(&handle)?.number, upper })
+    }
+
+    fn metadata_hash_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> Result<MetadataHashValue, Failure> {
+        let from = self.folder(&handle)?;
+        let stat = self.files.stat(&from, &path, flags.contains(PathFlags::SYMLINK_FOLLOW))?;
+        Ok(MetadataHashValue { lower: stat.number, upper: self.files.device(&from.join(&path)?.path) })
+    }
+
+    fn drop(&mut self, handle: Resource<Descriptor>) -> wasmtime::Result<()> {
+        self.handles.delete(handle)?;
+        Ok(())
+    }
+}
+
+impl types::HostDirectoryEntryStream for FilesView<'_> {
+    fn read_directory_entry(&mut self, listing: Resource<Listing>) -> Result<Option<DirectoryEntry>, Failure> {
+        let next = self.handles.get_mut(&listing)?.0.next();
+        Ok(next.map(|entry| DirectoryEntry { type_: kind(entry.kind), name: entry.name }))
+    }
+
+    fn drop(&mut self, listing: Resource<Listing>) -> wasmtime::Result<()> {
+        self.handles.delete(listing)?;
+        Ok(())
+    }
+}
+
+fn kind(kind: Kind) -> DescriptorType {
+    match kind {
+        Kind::Folder => DescriptorType::Directory,
+        Kind::File => DescriptorType::RegularFile,
+        Kind::Link => DescriptorType::SymbolicLink,
+        Kind::Other => DescriptorType::Unknown,
+    }
+}
+
+fn described(stat: &Stat) -> DescriptorStat {
+    let time = |time: SystemTime| {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Some(Datetime { seconds: since.as_secs(), nanoseconds: since.subsec_nanos() })
+    };
+    DescriptorStat {
+        type_: kind(stat.kind),
+        link_count: stat.links,
+        size: stat.size,
+        data_access_timestamp: time(stat.accessed),
+        data_modification_timestamp: time(stat.modified),
+        status_change_timestamp: time(stat.modified),
+    }
+}
+
+fn new_times(accessed: NewTimestamp, modified: NewTimestamp) -> NewTimes {
+    let time = |time| match time {
+        NewTimestamp::NoChange => None,
+        NewTimestamp::Now => Some(SystemTime::now()),
+        NewTimestamp::Timestamp(Datetime { seconds, nanoseconds }) => {
+            SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds % 1_000_000_000))
+        }
+    };
+    NewTimes { accessed: time(accessed), modified: time(modified) }
+}
+
+fn read_at(file: &dyn OpenFile, length: u64, offset: u64) -> Result<Vec<u8>, FileError> {
+    // A guest may ask for a gigabyte of a small file.
+    let left = file.stat()?.size.saturating_sub(offset).max(1);
+    let length = usize::try_from(length.min(left)).unwrap_or(usize::MAX).min(MOST_AT_ONCE);
+    let mut bytes = vec![0; length];
+    let read = file.read_at(&mut bytes, offset)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// A file that is read from front to back.
+struct Reading {
+    file: Arc<dyn OpenFile>,
+    offset: u64,
+}
+
+impl InputStream for Reading {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        if size == 0 {
+            return Ok(Bytes::new());
+        }
+        let bytes = read_at(&*self.file, size as u64, self.offset).map_err(failed)?;
+        if bytes.is_empty() {
+            return Err(StreamError::Closed);
+        }
+        self.offset += bytes.len() as u64;
+        Ok(bytes.into())
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Reading {
+    async fn ready(&mut self) {}
+}
+
+/// A file that is written from some place on, or at its end.
+struct Writing {
+    file: Arc<dyn OpenFile>,
+    at: Option<u64>,
+}
+
+impl OutputStream for Writing {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        let mut left = &bytes[..];
+        while !left.is_empty() {
+            let at = match self.at {
+                Some(at) => at,
+                None => self.file.stat().map_err(failed)?.size,
+            };
+            let written = self.file.write_at(left, at).map_err(failed)?;
+            self.at = self.at.map(|at| at + written as u64);
+            left = &left[written..];
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(MOST_AT_ONCE)
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Writing {
+    async fn ready(&mut self) {}
+}
+
+fn failed(error: FileError) -> StreamError {
+    StreamError::LastOperationFailed(wasmtime::Error::new(error))
+}

@@ -1,0 +1,139 @@
+//! One run: a thread, a store with limits, and what came of it.
+
+use crate::sandbox::files::memory::Quota;
+use crate::sandbox::limits::{LimitHit, Limits};
+use crate::sandbox::output::Written;
+use crate::sandbox::runtimes::Guest;
+use crate::sandbox::state::{Lent, ScriptState};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use wasmtime::{Store, Trap};
+use wasmtime_wasi::I32Exit;
+
+/// A guest comes up for air after this many steps: well under 10 ms, so that time and cancellation are noticed.
+const STEPS_BETWEEN_YIELDS: u64 = 2_000_000;
+
+/// Exit codes as a shell gives them: killed, and aborted.
+const KILLED: i32 = 137;
+const ABORTED: i32 = 134;
+
+/// A script that is ready to run.
+pub struct Job {
+    pub guest: Guest,
+    /// The script as the guest finds it.
+    pub file: String,
+    pub lent: Lent,
+    pub limits: Limits,
+    pub quota: Arc<Quota>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub exit_code: i32,
+    pub stdout: Written,
+    pub stderr: Written,
+    pub duration: Duration,
+    pub limit_hit: Option<LimitHit>,
+    pub fuel_used: u64,
+    pub peak_memory: usize,
+    /// What the guest tried and was denied.
+    pub denials: Vec<String>,
+    /// Whoever asked no longer wants it.
+    pub cancelled: bool,
+}
+
+/// The thread that ran a guest is gone without a word, which is a fault of the host.
+#[derive(Debug, thiserror::Error)]
+#[error("the script's thread ended without a result: the log says why")]
+pub struct Lost;
+
+/// Runs a script on a thread of its own, until it ends, hits a limit, or is cancelled.
+pub async fn run(job: Job, cancelled: CancellationToken) -> Result<Finished, Lost> {
+    let (told, finished) = oneshot::channel();
+    let runtime = tokio::runtime::Handle::current();
+    let work = move || {
+        let _ = told.send(runtime.block_on(finish(job, cancelled)));
+    };
+    std::thread::Builder::new().name("script".to_owned()).spawn(work).map_err(|_| Lost)?;
+    finished.await.map_err(|_| Lost)
+}
+
+/// What ended a guest.
+enum End {
+    Exited(i32),
+    Broke(wasmtime::Error),
+    OutOfTime,
+    Cancelled,
+}
+
+async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
+    let Job { guest, file, lent, limits, quota } = job;
+    let (stdout, stderr, denials) = (lent.stdout.clone(), lent.stderr.clone(), lent.denials.clone());
+    let mut store = Store::new(guest.engine(), ScriptState::new(lent));
+    store.limiter(|state| &mut state.meter);
+    let began = Instant::now();
+    let end = match fuelled(&mut store, &limits) {
+        Err(error) => End::Broke(error),
+        Ok(()) => tokio::select! {
+            biased;
+            () = cancelled.cancelled() => End::Cancelled,
+            ended = tokio::time::timeout(limits.time, guest.call(&mut store, &file)) => match ended {
+                Ok(Ok(code)) => End::Exited(code),
+                Ok(Err(error)) => End::Broke(error),
+                Err(_) => End::OutOfTime,
+            },
+        },
+    };
+    let duration = began.elapsed();
+    let meter = &store.data().meter;
+    let (exit_code, hit, message) = match &end {
+        End::Exited(code) => (*code, None, None),
+        End::OutOfTime => (KILLED, Some(LimitHit::Time), Some("Script killed: timeout exceeded.".to_owned())),
+        End::Cancelled => (KILLED, None, Some("Script killed: the request was cancelled.".to_owned())),
+        End::Broke(_) if meter.was_hit() => {
+            let message = format!("Script killed: more than {} MiB of memory.", limits.memory >> 20);
+            (KILLED, Some(LimitHit::Memory), Some(message))
+        }
+        End::Broke(error) => match error.downcast_ref::<I32Exit>() {
+            Some(I32Exit(code)) => (*code, None, None),
+            None if error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel) => {
+                let message = format!("Script killed: more than {} steps.", limits.fuel);
+                (KILLED, Some(LimitHit::Fuel), Some(message))
+            }
+            None => (ABORTED, None, Some(format!("Script crashed: {}.", reason(error)))),
+        },
+    };
+    let (stdout, mut stderr) = (stdout.take(), stderr.take());
+    let cut = stdout.cut || stderr.cut;
+    if let Some(message) = message {
+        if !stderr.text.is_empty() && !stderr.text.ends_with('\n') {
+            stderr.text.push('\n');
+        }
+        stderr.text.push_str("[skills-mcp] ");
+        stderr.text.push_str(&message);
+    }
+    Finished {
+        exit_code,
+        stdout,
+        stderr,
+        duration,
+        limit_hit: hit.or(quota.was_hit().then_some(LimitHit::Scratch)).or(cut.then_some(LimitHit::Output)),
+        fuel_used: limits.fuel - store.get_fuel().unwrap_or(limits.fuel).min(limits.fuel),
+        peak_memory: store.data().meter.peak(),
+        denials: denials.take(),
+        cancelled: matches!(end, End::Cancelled),
+    }
+}
+
+fn fuelled(store: &mut Store<ScriptState>, limits: &Limits) -> wasmtime::Result<()> {
+    store.set_fuel(limits.fuel)?;
+    store.fuel_async_yield_interval(Some(STEPS_BETWEEN_YIELDS))
+}
+
+/// The innermost reason, on one line.
+fn reason(error: &wasmtime::Error) -> String {
+    error.root_cause().to_string().lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
+}

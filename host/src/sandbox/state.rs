@@ -1,0 +1,90 @@
+//! Everything that one guest can reach. A field here is the complete answer to what an import can touch.
+
+use crate::sandbox::denials::Denials;
+use crate::sandbox::files::Files;
+use crate::sandbox::gate::Gate;
+use crate::sandbox::meter::Meter;
+use crate::sandbox::nature::Nature;
+use crate::sandbox::output::Output;
+use crate::sandbox::p1::Descriptors;
+use crate::sandbox::p2::FilesView;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
+
+/// The state of a store that runs one script.
+pub struct ScriptState {
+    pub files: Files,
+    pub descriptors: Descriptors,
+    pub arguments: Vec<String>,
+    pub variables: Vec<(String, String)>,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub nature: Nature,
+    pub denials: Denials,
+    pub meter: Meter,
+    handles: ResourceTable,
+    wasi: WasiCtx,
+    http: WasiHttpCtx,
+    gate: Gate,
+}
+
+/// What a guest is lent, before it becomes the state of a store.
+pub struct Lent {
+    pub files: Files,
+    pub arguments: Vec<String>,
+    pub variables: Vec<(String, String)>,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub nature: Nature,
+    pub denials: Denials,
+    pub gate: Gate,
+    pub memory_limit: usize,
+}
+
+impl ScriptState {
+    pub fn new(lent: Lent) -> Self {
+        let Lent { files, arguments, variables, stdout, stderr, nature, denials, gate, memory_limit } = lent;
+        let mut wasi = WasiCtxBuilder::new();
+        wasi.args(&arguments).envs(&variables);
+        // Never our own streams: one stray line there would corrupt the protocol.
+        wasi.stdout(stdout.clone()).stderr(stderr.clone());
+        nature.give_to(&mut wasi);
+        let sockets = denials.clone();
+        wasi.socket_addr_check(move |address, _| {
+            sockets.note(format!("use a socket to `{address}`: scripts reach the network only through HTTP"));
+            Box::pin(async { false })
+        });
+        Self {
+            files,
+            descriptors: Descriptors::default(),
+            arguments,
+            variables,
+            stdout,
+            stderr,
+            nature,
+            denials,
+            meter: Meter::new(memory_limit),
+            handles: ResourceTable::new(),
+            wasi: wasi.build(),
+            http: WasiHttpCtx::new(),
+            gate,
+        }
+    }
+
+    pub fn files(&mut self) -> FilesView<'_> {
+        FilesView { files: &mut self.files, handles: &mut self.handles }
+    }
+}
+
+impl WasiView for ScriptState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.handles }
+    }
+}
+
+impl WasiHttpView for ScriptState {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView { hooks: &mut self.gate, table: &mut self.handles, ctx: &mut self.http }
+    }
+}

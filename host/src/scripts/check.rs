@@ -1,0 +1,319 @@
+//! The nine checks before a script runs, in order, each with its own message.
+
+use super::policy::{self, Lendable, Policy};
+use super::{ScriptError, Shared, digest};
+use crate::bindings::catalog::{self, Execution, FoundScript, LookupError, ScriptTerms};
+use crate::bindings::library::ReadError;
+use crate::bindings::types::Location;
+use crate::config::Runner;
+use crate::library::reading;
+use crate::library::snapshot::Snapshot;
+use crate::printable::printable;
+use crate::sandbox::runtimes::{self, Guest, LoadError, Role};
+use crate::sha256::Sha256;
+use crate::worlds::engine::EngineInstance;
+use bytes::Bytes;
+use cap_std::fs::Dir;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Largest script that is read, in bytes. One that is WebAssembly may be larger.
+const LARGEST_SCRIPT: u64 = 4 << 20;
+
+/// Someone wants a script to run.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub skill: String,
+    pub file: String,
+    pub arguments: BTreeMap<String, String>,
+    pub working_folder: Option<PathBuf>,
+    /// Tell what would happen, and run nothing.
+    pub dry_run: bool,
+}
+
+/// A script may not run, or cannot. Told to whoever asked, with what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Denied {
+    #[error("scripts are disabled globally\nhint: the operator can set `scripts.enabled: true`")]
+    Disabled,
+    #[error("{0}")]
+    NoSkill(String),
+    #[error(
+        "path traversal: `{0}` leaves the skill\nhint: use a path below its resource folder, such as `scripts/check.py`"
+    )]
+    Traversal(String),
+    #[error("script `{file}` is not declared in `{skill}`\nhint: {hint}")]
+    NotDeclared { skill: String, file: String, hint: String },
+    #[error(
+        "scripts are switched off in the `config.yaml` of the root `{0}`\nhint: read the script with get_asset and do its work yourself"
+    )]
+    SwitchedOff(String),
+    #[error(
+        "script `{0}` has `execution: claude`, so the server does not run it\nhint: read it with get_asset and run it with bash"
+    )]
+    ForTheAgent(String),
+    #[error("script `{file}` needs the arguments {missing}\nhint: give each in `args`")]
+    MissingArguments { file: String, missing: String },
+    #[error("{0}")]
+    WrongArguments(String),
+    #[error(
+        "the extension `{extension}` is not allowed for scripts\nhint: allowed are {allowed}; the operator can change `scripts.allowed_extensions`"
+    )]
+    Extension { extension: String, allowed: String },
+    #[error("script `{file}` {what}\nhint: {hint}")]
+    File { file: String, what: String, hint: &'static str },
+    #[error("no runner is configured for `{0}`\nhint: the operator can name one in `scripts.runners`")]
+    NoRunner(String),
+    #[error(
+        "the runner `{path}` for `{extension}` cannot be used: {reason}\nhint: the operator has to mend `scripts.runners`"
+    )]
+    BadRunner { extension: String, path: String, reason: String },
+    #[error(
+        "script `{file}` cannot run: {reason}\nhint: build it as a WASI 0.2 command component or a WASI 0.1 module"
+    )]
+    BadProgram { file: String, reason: LoadError },
+    #[error("{0}")]
+    Host(LoadError),
+    #[error("`cwd` is `{0}`, which is no folder\nhint: give the absolute path of a folder")]
+    WorkingFolder(String),
+}
+
+/// A script that may run.
+pub struct Checked {
+    pub policy: Policy,
+    pub guest: Ready,
+    pub script: Script,
+    pub lent: Lendable,
+}
+
+pub struct Ready {
+    pub guest: Guest,
+    pub runner: Runner,
+}
+
+/// The bytes that were checked, which are the bytes that run.
+pub struct Script {
+    /// The resource folder.
+    pub folder: Arc<Dir>,
+    pub file: String,
+    pub bytes: Bytes,
+}
+
+/// What the engine and the disk say about a script.
+pub struct Found {
+    pub found: FoundScript,
+    pub terms: ScriptTerms,
+    pub folder: Option<Arc<Dir>>,
+    /// The Markdown file of the skill that owns the script.
+    pub skill_text: String,
+}
+
+pub(super) async fn check(shared: &Arc<Shared>, request: Request) -> Result<Checked, ScriptError> {
+    if !shared.config.scripts.enabled {
+        return Err(Denied::Disabled.into());
+    }
+    let found = find(shared, &request).await?;
+    let (shared, handle) = (Arc::clone(shared), tokio::task::spawn_blocking);
+    // Reading and compiling are not for threads that answer requests.
+    let checked = handle(move || rest(&shared, &request, found)).await;
+    checked.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())).map_err(ScriptError::Denied)
+}
+
+/// Asks the engine, on the newest files, which script is meant.
+async fn find(shared: &Shared, request: &Request) -> Result<Found, ScriptError> {
+    let (skill, file) = (request.skill.clone(), request.file.clone());
+    let roots = Arc::clone(&shared.roots);
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let found = match engine.script_of(&skill, &file)? {
+            Ok(found) => found,
+            Err(error) => return Ok(Err(error)),
+        };
+        let root = found.script.folder.root;
+        let mut terms = engine.terms_of(root)?;
+        // A folder that holds a root may have a `config.yaml` for both.
+        let path = roots.get(root as usize).map(crate::library::roots::SkillRoot::path).unwrap_or_default();
+        for (number, outer) in (0..).zip(roots.iter()) {
+            if number != root && path.starts_with(outer.path()) {
+                terms = lowered(terms, &engine.terms_of(number)?);
+            }
+        }
+        let folder = snapshot.root(root).and_then(|root| root.folder.clone());
+        let Location { root, path } = &found.skill_file;
+        let text = snapshot.root(*root).map(|root| root.file(path, u64::MAX).text.clone());
+        let skill_text = text.and_then(Result::ok).map(|text| text.to_string()).unwrap_or_default();
+        Ok(Ok(Found { found, terms, folder, skill_text }))
+    };
+    let answered = shared
+        .catalog
+        .ask_fresh(question, |answer| answer.as_ref().ok().map(|found| found.found.sources.clone()))
+        .await?;
+    let (skill, file) = (printable(&request.skill).to_string(), printable(&request.file).to_string());
+    answered.map_err(|error| {
+        ScriptError::Denied(match error {
+            catalog::ScriptError::NoSkill(error) => Denied::NoSkill(no_skill(&skill, &error)),
+            catalog::ScriptError::UnsafePath => Denied::Traversal(file),
+            catalog::ScriptError::NotDeclared(offered) => {
+                let hint = match &offered[..] {
+                    [] => "it declares no scripts".to_owned(),
+                    _ => format!("it declares {}", quoted(&offered)),
+                };
+                Denied::NotDeclared { skill, file, hint }
+            }
+        })
+    })
+}
+
+/// The checks that need the disk, and what a script gets.
+fn rest(shared: &Shared, request: &Request, found: Found) -> Result<Checked, Denied> {
+    let Found { found, terms, folder, skill_text } = found;
+    let script = &found.script;
+    let file = printable(&script.file).to_string();
+    if !terms.enabled {
+        let label = shared.roots.get(script.folder.root as usize).map(|root| root.label.clone());
+        return Err(Denied::SwitchedOff(label.unwrap_or_default()));
+    }
+    if script.execution != Execution::Server {
+        return Err(Denied::ForTheAgent(file));
+    }
+    let missing = script.arguments.iter().filter(|argument| argument.required);
+    let missing: Vec<String> =
+        missing.map(|argument| argument.name.clone()).filter(|name| !request.arguments.contains_key(name)).collect();
+    if !missing.is_empty() {
+        return Err(Denied::MissingArguments { file, missing: quoted(&missing) });
+    }
+    let arguments = policy::argument_variables(&request.arguments).map_err(Denied::WrongArguments)?;
+    let extension = extension(&script.file);
+    if !terms.allowed_extensions.contains(&extension) {
+        return Err(Denied::Extension { extension, allowed: quoted(&terms.allowed_extensions) });
+    }
+    let resources = folder.ok_or(ReadError::NotFound).and_then(|root| {
+        let path = &script.folder.path;
+        let opened = if path.is_empty() { root.try_clone() } else { root.open_dir(path) };
+        opened.map_err(reading::refusal)
+    });
+    let limit = if extension == ".wasm" { runtimes::LARGEST } else { LARGEST_SCRIPT };
+    let read = resources.and_then(|folder| Ok((reading::read(&folder, &script.file, limit)?.bytes, Arc::new(folder))));
+    let (bytes, folder) = read.map_err(|error| unreadable(&file, &error))?;
+    let runner =
+        shared.config.scripts.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
+    let digest = Sha256::of(&bytes);
+    let (guest, runtime_digest) = ready(shared, &runner, &extension, &file, &bytes, digest)?;
+    if let Some(path) = &request.working_folder
+        && (!path.is_absolute() || !path.is_dir())
+    {
+        return Err(Denied::WorkingFolder(printable(&path.display().to_string()).to_string()));
+    }
+    let root = &shared.roots[script.folder.root as usize];
+    let inputs = policy::Inputs {
+        config: &shared.config,
+        root,
+        found: &found,
+        terms: &terms,
+        working_folder: request.working_folder.as_deref(),
+        arguments,
+        runner: &runner,
+        runtime_digest,
+        script_digest: digest,
+        digest_wanted: request.dry_run,
+    };
+    let bytes = Bytes::from(bytes);
+    let skill = || digest::Skill::read(&folder, &skill_text, &script.file, &bytes);
+    let (policy, lent) = policy::decide(inputs, skill);
+    let script = Script { folder: Arc::clone(&folder), file: script.file.clone(), bytes: bytes.clone() };
+    Ok(Checked { policy, guest: Ready { guest, runner }, script, lent })
+}
+
+/// The guest that runs the script, and its digest where it comes from a file.
+fn ready(
+    shared: &Shared,
+    runner: &Runner,
+    extension: &str,
+    file: &str,
+    bytes: &[u8],
+    digest: Sha256,
+) -> Result<(Guest, Option<Sha256>), Denied> {
+    match runner {
+        Runner::Bundled(language) => {
+            shared.runtimes.bundled(*language).map(|guest| (guest, None)).map_err(Denied::Host)
+        }
+        Runner::Itself => {
+            let loaded = shared.runtimes.load(bytes, digest, Role::Program);
+            loaded.map(|guest| (guest, None)).map_err(|reason| Denied::BadProgram { file: file.to_owned(), reason })
+        }
+        Runner::Component(path) => {
+            let bad = |reason: String| Denied::BadRunner {
+                extension: extension.to_owned(),
+                path: path.display().to_string(),
+                reason,
+            };
+            let size = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?.len();
+            if size > runtimes::LARGEST {
+                return Err(bad(LoadError::TooLarge { size }.to_string()));
+            }
+            let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+            let digest = Sha256::of(&bytes);
+            let loaded = shared.runtimes.load(&bytes, digest, Role::Runtime);
+            loaded.map(|guest| (guest, Some(digest))).map_err(|error| bad(error.to_string()))
+        }
+    }
+}
+
+fn lowered(one: ScriptTerms, other: &ScriptTerms) -> ScriptTerms {
+    ScriptTerms {
+        enabled: one.enabled && other.enabled,
+        timeout_seconds: one.timeout_seconds.min(other.timeout_seconds),
+        max_output_bytes: one.max_output_bytes.min(other.max_output_bytes),
+        memory_bytes: one.memory_bytes.min(other.memory_bytes),
+        fuel: one.fuel.min(other.fuel),
+        scratch_bytes: one.scratch_bytes.min(other.scratch_bytes),
+        scratch_files: one.scratch_files.min(other.scratch_files),
+        allowed_extensions: one
+            .allowed_extensions
+            .into_iter()
+            .filter(|extension| other.allowed_extensions.contains(extension))
+            .collect(),
+    }
+}
+
+/// With its dot, in lower case; empty for a file without one.
+fn extension(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.rfind('.').map_or(String::new(), |dot| name[dot..].to_ascii_lowercase())
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
+}
+
+/// Says that a name finds no skill, and which ones might be meant.
+pub fn no_skill(name: &str, error: &LookupError) -> String {
+    match error {
+        LookupError::Unknown(close) if close.is_empty() => {
+            format!("no skill is called `{name}`\nhint: `list_skills` shows all, `skills_search` finds words in them")
+        }
+        LookupError::Unknown(close) => format!("no skill is called `{name}`\nhint: close names are {}", quoted(close)),
+        LookupError::Several(names) => {
+            format!("several skills are called `{name}`: {}\nhint: use one of these full names", quoted(names))
+        }
+    }
+}
+
+fn unreadable(file: &str, error: &ReadError) -> Denied {
+    let (what, hint) = match error {
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+            ("is declared but missing on disk".to_owned(), "the skill's author has to add the file or remove the entry")
+        }
+        ReadError::TooLarge(size) => {
+            (format!("has {} bytes, and the limit is {}", size.size, size.limit), "the skill's author has to split it")
+        }
+        ReadError::OutsideRoot => (
+            "is a link that leaves the skill, so it does not run".to_owned(),
+            "the skill's author has to put the file in place of the link",
+        ),
+        ReadError::NotAFile => ("is no regular file".to_owned(), "the skill's author has to declare a file"),
+        ReadError::NoPermission => ("may not be read by the server".to_owned(), "check its permissions"),
+        ReadError::Failed(message) => (format!("could not be read: {message}"), "check the disk"),
+    };
+    Denied::File { file: file.to_owned(), what, hint }
+}

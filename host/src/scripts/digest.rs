@@ -1,0 +1,81 @@
+//! A skill as one number: all its files together.
+
+use crate::library::reading;
+use crate::sha256::Sha256;
+use bytes::Bytes;
+use cap_std::fs::Dir;
+use std::collections::BTreeMap;
+
+/// Largest skill that can be pinned: as many files and bytes as the skills extension of MCP serves.
+const MOST_FILES: usize = 512;
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Deepest folder that is looked into.
+const DEEPEST: usize = 16;
+
+/// The bytes of a skill at one moment.
+pub struct Skill {
+    pub digest: Sha256,
+    /// By path below the resource folder. A script runs with these.
+    pub files: BTreeMap<String, Bytes>,
+}
+
+/// Why a skill has no digest.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDigest {
+    #[error("it has more than {MOST_FILES} files or {MOST_BYTES} bytes")]
+    TooLarge,
+    #[error("`{0}` cannot be read")]
+    Unreadable(String),
+}
+
+impl Skill {
+    /// Reads all files of the resource folder. The script's own bytes were read before, and those are the ones that count.
+    pub fn read(folder: &Dir, skill_text: &str, script: &str, script_bytes: &Bytes) -> Result<Self, NoDigest> {
+        let mut files = BTreeMap::new();
+        let mut left = MOST_BYTES;
+        gather(folder, "", 0, &mut files, &mut left)?;
+        files.insert(script.to_owned(), script_bytes.clone());
+        let mut manifest = format!("{}\n", Sha256::of(skill_text.as_bytes()));
+        for (path, bytes) in &files {
+            // A path may hold anything but NUL, so nothing can pass for two lines.
+            manifest.push_str(&format!("{}\0{path}\0", Sha256::of(bytes)));
+        }
+        Ok(Self { digest: Sha256::of(manifest.as_bytes()), files })
+    }
+}
+
+fn gather(
+    folder: &Dir,
+    path: &str,
+    depth: usize,
+    files: &mut BTreeMap<String, Bytes>,
+    left: &mut u64,
+) -> Result<(), NoDigest> {
+    let unreadable = |_| NoDigest::Unreadable(path.to_owned());
+    if depth > DEEPEST {
+        return Err(NoDigest::TooLarge);
+    }
+    let listed = if path.is_empty() { folder.entries() } else { folder.read_dir(path) };
+    for entry in listed.map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name().into_string().map_err(|_| NoDigest::Unreadable(path.to_owned()))?;
+        let below = if path.is_empty() { name } else { format!("{path}/{name}") };
+        let kind = entry.file_type().map_err(unreadable)?;
+        if kind.is_dir() {
+            gather(folder, &below, depth + 1, files, left)?;
+            continue;
+        }
+        // A link to a folder is left out: what is in there is in the digest at its own place, or not part of the skill.
+        if kind.is_symlink() && folder.metadata(&below).is_ok_and(|target| target.is_dir()) {
+            continue;
+        }
+        let bytes = reading::read(folder, &below, *left).map_err(|_| NoDigest::Unreadable(below.clone()))?.bytes;
+        *left -= bytes.len() as u64;
+        files.insert(below, bytes.into());
+        if files.len() > MOST_FILES {
+            return Err(NoDigest::TooLarge);
+        }
+    }
+    Ok(())
+}

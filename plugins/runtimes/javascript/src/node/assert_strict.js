@@ -1,0 +1,3 @@
+// Assertions that never convert.
+
+module.exports = require('assert').strict;

@@ -1,0 +1,3 @@
+// Here every path is a POSIX path.
+
+module.exports = require('path');

@@ -1,0 +1,11 @@
+// Questions to wait for.
+
+const readline = require('readline');
+
+class Interface extends readline.Interface {
+  question(query) {
+    return new Promise((resolve) => super.question(query, resolve));
+  }
+}
+
+module.exports = { Interface, createInterface: ({ input, output }) => new Interface(input, output) };

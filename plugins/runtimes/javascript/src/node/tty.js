@@ -1,0 +1,3 @@
+// There is never a terminal.
+
+exports.isatty = () => false;

@@ -1,0 +1,108 @@
+//! What a script that fails leaves on standard error.
+
+use std::fmt::Write as _;
+
+use boa_engine::builtins::promise::PromiseState;
+use boa_engine::{Context, JsError, JsNativeError, JsResult, JsValue, js_string};
+
+use crate::builtins;
+use crate::console::write_error;
+use crate::event_loop::Fault;
+use crate::host::Host;
+use crate::positions::Place;
+
+/// Lets listeners of `uncaughtException` and `unhandledRejection` have it, or prints it.
+///
+/// An error says that the script is over: with a new fault when a listener failed itself, else reported.
+pub fn handle(fault: Fault, context: &mut Context) -> Result<(), Option<Fault>> {
+    let (value, origin) = match fault {
+        Fault::Thrown(error) => (opaque(error, context), "uncaughtException"),
+        Fault::Rejected(promise) => match promise.state() {
+            PromiseState::Rejected(reason) => (reason, "unhandledRejection"),
+            _ => return Ok(()),
+        },
+    };
+    let listener = Host::of(context).builtins.on_fault.borrow().clone();
+    if let Some(listener) = listener {
+        let arguments = [value.clone(), js_string!(origin).into()];
+        match listener.call(&JsValue::undefined(), &arguments, context) {
+            Ok(heard) if heard.to_boolean() => return Ok(()),
+            Ok(_) => {}
+            Err(error) => {
+                thrown(error, context);
+                return Err(None);
+            }
+        }
+    }
+    print(&value, origin == "unhandledRejection", context);
+    Err(None)
+}
+
+pub fn thrown(error: JsError, context: &mut Context) {
+    if Host::of(context).events.exit.get().is_none() {
+        let value = opaque(error, context);
+        print(&value, false, context);
+    }
+}
+
+/// The engine ends deep recursion in a way no script can catch; people know it by Node's name.
+fn opaque(error: JsError, context: &mut Context) -> JsValue {
+    error.into_opaque(context).unwrap_or_else(|error| {
+        let message = match error.as_engine() {
+            Some(boa_engine::error::EngineError::RuntimeLimit(_)) => "Maximum call stack size exceeded".to_owned(),
+            _ => error.to_string(),
+        };
+        JsNativeError::range().with_message(message).into_opaque(context).into()
+    })
+}
+
+fn print(value: &JsValue, rejected: bool, context: &mut Context) {
+    let stack = stack(value, context).unwrap_or_default();
+    // Stacks of syntax errors begin with the place themselves.
+    let mut text = if stack.starts_with('/') { String::new() } else { excerpt(&stack) };
+    let is_error = !stack.is_empty();
+    let shown = inspect(value, context).unwrap_or_else(|_| value.display().to_string());
+    match (is_error, rejected) {
+        (true, _) => _ = writeln!(text, "{shown}"),
+        (false, false) => _ = writeln!(text, "Uncaught {shown}"),
+        (false, true) => {
+            _ = writeln!(
+                text,
+                "[UnhandledPromiseRejection: This error originated either by throwing inside of an async function without \
+                 a catch block, or by rejecting a promise which was not handled with .catch(). The promise rejected with \
+                 the reason {shown}.] {{\n  code: 'ERR_UNHANDLED_REJECTION'\n}}"
+            );
+        }
+    }
+    write_error(&text);
+}
+
+fn stack(value: &JsValue, context: &mut Context) -> Option<String> {
+    let stack = value.as_object()?.get(js_string!("stack"), context).ok()?;
+    Some(stack.as_string()?.to_std_string_lossy())
+}
+
+fn inspect(value: &JsValue, context: &mut Context) -> JsResult<String> {
+    let inspect = builtins::function("internal/inspect", "inspect", context)?;
+    let text = inspect.call(&JsValue::undefined(), std::slice::from_ref(value), context)?;
+    Ok(text.to_string(context)?.to_std_string_lossy())
+}
+
+/// The place and the line itself, with a mark below it.
+fn excerpt(stack: &str) -> String {
+    let Some(place) = Place::first_in(stack) else { return String::new() };
+    let Ok(text) = std::fs::read_to_string(place.file) else { return String::new() };
+    let Some(line) = text.lines().nth(place.line as usize - 1) else { return String::new() };
+    pointer(place.file, place.line, place.column, line)
+}
+
+/// A place as compilers print it.
+pub fn pointer(file: &str, line: u32, column: u32, text: &str) -> String {
+    /// Minified code has lines that would bury the message.
+    const LINE_CHARS: usize = 200;
+    if text.chars().count() > LINE_CHARS {
+        return format!("{file}:{line}:{column}\n\n");
+    }
+    let lead: String = text.chars().take(column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    format!("{file}:{line}\n{text}\n{lead}^\n\n")
+}

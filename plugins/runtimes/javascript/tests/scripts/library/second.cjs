@@ -1,0 +1,1 @@
+exports.seen = require('./first.cjs').early;

@@ -1,0 +1,116 @@
+//! Writes two kinds of parameter expansions so that bashkit gets them right.
+//!
+//! An element inside another expansion, as in `${name:+${list[i]}}`, comes out empty unless it has an operator of its own.
+//! And a subscript that is an expansion with an operator, as in `${table[${key:-none}]}`, is not looked up at all.
+//!
+//! The text is not parsed further than this: such an expansion is one also where the shell does not see it, and there
+//! the change does no harm.
+
+pub fn clarified(text: String) -> String {
+    if text.contains('[') && text.contains("${") { rewritten(&text, false) } else { text }
+}
+
+/// `inside` another expansion?
+fn rewritten(text: &str, inside: bool) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let (before, from) = rest.split_at(start);
+        result.push_str(before);
+        let (length, meant) = expansion(from, inside).unwrap_or_else(|| (2, "${".to_owned()));
+        result.push_str(&meant);
+        rest = &from[length..];
+    }
+    result + rest
+}
+
+/// The expansion that this text starts with: how long it is, and how to write it.
+fn expansion(text: &str, inside: bool) -> Option<(usize, String)> {
+    let length = closing(text, 2, b'}')? + 1;
+    let inner = &text[2..length - 1];
+    let name = inner.trim_start_matches(['!', '#']);
+    let marks = &inner[..inner.len() - name.len()];
+    let end = name.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(name.len());
+    let (name, after) = name.split_at(end);
+    if name.is_empty() || !after.starts_with('[') {
+        return Some((length, format!("${{{marks}{name}{}}}", rewritten(after, true))));
+    }
+    let subscript_end = closing(after, 1, b']')?;
+    let (subscript, operand) = (&after[1..subscript_end], &after[subscript_end + 1..]);
+    let operand = rewritten(operand, true);
+    let meant = if marks.is_empty() && is_computed(subscript) {
+        let key = subscript.trim_matches('"');
+        format!("$(_key=\"{}\"; printf %s \"${{{name}[$_key]{operand}}}\")", rewritten(key, false))
+    } else {
+        let whole = matches!(subscript, "@" | "*");
+        let operator = if inside && marks.is_empty() && operand.is_empty() && !whole { ":-" } else { "" };
+        // Quotes inside quotes are lost on bashkit, and subscripts are not split anyway.
+        let subscript = if inside { subscript.trim_matches('"') } else { subscript };
+        format!("${{{marks}{name}[{}]{operand}{operator}}}", rewritten(subscript, false))
+    };
+    Some((length, meant))
+}
+
+/// Does the subscript need more than a variable or arithmetic?
+fn is_computed(subscript: &str) -> bool {
+    let operator = |inner: &str| inner.contains([':', '%', '/', '^', ',', '[', '-']);
+    let with_operator = subscript.match_indices("${").any(|(start, _)| {
+        closing(subscript, start + 2, b'}').is_some_and(|end| end > start + 2 && operator(&subscript[start + 2..end]))
+    });
+    let command = subscript.match_indices("$(").any(|(start, _)| !subscript[start..].starts_with("$(("));
+    (with_operator || command) && !subscript.contains('#')
+}
+
+/// Where the bracket closes that was opened before `from`. Brackets in between must close, too.
+fn closing(text: &str, from: usize, bracket: u8) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while let Some(&byte) = bytes.get(at) {
+        at = match byte {
+            _ if byte == bracket => return Some(at),
+            b'\n' => return None,
+            b'\\' => at + 2,
+            b'$' if bytes.get(at + 1) == Some(&b'{') => closing(text, at + 2, b'}')? + 1,
+            b'$' if bytes.get(at + 1) == Some(&b'(') => closing(text, at + 2, b')')? + 1,
+            b'(' if bracket == b')' => closing(text, at + 1, b')')? + 1,
+            b'[' if bracket == b']' => closing(text, at + 1, b']')? + 1,
+            _ => at + 1,
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clarified;
+
+    #[test]
+    fn elements_inside_others_get_an_operator() {
+        for (written, meant) in [
+            ("${x:+${a[i]}}", "${x:+${a[i]:-}}"),
+            ("\"${o[\"$k\"]:+${o[\"$k\"]} < }$3\"", "\"${o[\"$k\"]:+${o[$k]:-} < }$3\""),
+            ("${x:+${a[1]:-q}}", "${x:+${a[1]:-q}}"),
+        ] {
+            assert_eq!(clarified(written.to_owned()), meant);
+        }
+    }
+
+    #[test]
+    fn computed_subscripts_are_computed_before() {
+        assert_eq!(
+            clarified("$((${o[${w:-n}]:-0} + 1))".to_owned()),
+            "$(($(_key=\"${w:-n}\"; printf %s \"${o[$_key]:-0}\") + 1))"
+        );
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        for text in [
+            "${a[@]} ${a[i]} ${#a[@]} ${!a[@]} ${a[${#a[@]}-1]} ${a[$((i+1))]} ${o[${key}]}",
+            "${x:+${#a[@]}} ${x//[^a]/-} ${y%\\}} ${",
+            "o[${w:-n}]=1 [ \"$x\" ] [[ $y ]]",
+        ] {
+            assert_eq!(clarified(text.to_owned()), text);
+        }
+    }
+}

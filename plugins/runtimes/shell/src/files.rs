@@ -1,0 +1,204 @@
+//! The folders the host lent, as bashkit's file system.
+//!
+//! bashkit resolves links itself and asks for `stat` without following them. Reading and writing follow links as the host
+//! does, which spares it the search.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use bashkit::{DirEntry, FileSystem, FileSystemExt, FileType, Metadata, Result};
+
+use crate::devices::{self, Device};
+use crate::failures::{in_usual_words, of_kind};
+use crate::{script, sourced};
+
+#[derive(Default)]
+pub struct LentFiles {
+    /// What `chmod` set. WASI has no permissions, and a script that makes a file executable means to run it.
+    modes: Mutex<HashMap<PathBuf, u32>>,
+}
+
+impl LentFiles {
+    fn metadata(&self, path: &Path, found: &fs::Metadata) -> Metadata {
+        let kind = found.file_type();
+        let file_type = if kind.is_symlink() {
+            FileType::Symlink
+        } else if kind.is_dir() {
+            FileType::Directory
+        } else {
+            FileType::File
+        };
+        let modified = found.modified().unwrap_or(UNIX_EPOCH);
+        let mode = self.chosen_mode(path).unwrap_or_else(|| usual_mode(path, file_type));
+        Metadata { file_type, size: found.len(), mode, modified, created: found.created().unwrap_or(modified) }
+    }
+
+    fn chosen_mode(&self, path: &Path) -> Option<u32> {
+        self.modes.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied()
+    }
+
+    fn choose_mode(&self, path: &Path, mode: Option<u32>) {
+        let mut modes = self.modes.lock().unwrap_or_else(PoisonError::into_inner);
+        match mode {
+            Some(mode) => modes.insert(path.to_owned(), mode),
+            None => modes.remove(path),
+        };
+    }
+}
+
+/// Programs may be run, other files may not: by their ending, or without one by their first line.
+fn usual_mode(path: &Path, file_type: FileType) -> u32 {
+    let runs = match (file_type, path.extension().and_then(|ending| ending.to_str())) {
+        (FileType::File, Some(ending)) => matches!(ending, "sh" | "bash"),
+        (FileType::File, None) => names_interpreter(path),
+        _ => true,
+    };
+    if runs { 0o755 } else { 0o644 }
+}
+
+fn names_interpreter(path: &Path) -> bool {
+    use std::io::Read;
+
+    let mut start = [0; 2];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+}
+
+impl FileSystemExt for LentFiles {}
+
+#[async_trait]
+impl FileSystem for LentFiles {
+    async fn read_file(&self, path: &Path) -> Result<Vec<u8>> {
+        if let Some(device) = Device::at(path) {
+            return Ok(device.read());
+        }
+        // Hosts open a folder for reading and then fail in different ways.
+        let content = fs::read(path)
+            .map_err(|error| if path.is_dir() { of_kind(ErrorKind::IsADirectory) } else { in_usual_words(&error) })?;
+        Ok(if sourced::is_expected(path) { script::adapted(content).into_bytes() } else { content })
+    }
+
+    async fn write_file(&self, path: &Path, content: &[u8]) -> Result<()> {
+        if Device::at(path).is_some() {
+            return Ok(());
+        }
+        fs::write(path, content).map_err(|error| in_usual_words(&error))
+    }
+
+    async fn append_file(&self, path: &Path, content: &[u8]) -> Result<()> {
+        if Device::at(path).is_some() {
+            return Ok(());
+        }
+        let opened = fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.and_then(|mut file| file.write_all(content)).map_err(|error| in_usual_words(&error))
+    }
+
+    async fn mkdir(&self, path: &Path, recursive: bool) -> Result<()> {
+        let made = if recursive { fs::create_dir_all(path) } else { fs::create_dir(path) };
+        made.map_err(|error| in_usual_words(&error))
+    }
+
+    async fn remove(&self, path: &Path, recursive: bool) -> Result<()> {
+        remove(path, recursive).map_err(|error| in_usual_words(&error))?;
+        self.choose_mode(path, None);
+        Ok(())
+    }
+
+    async fn stat(&self, path: &Path) -> Result<Metadata> {
+        if Device::at(path).is_some() {
+            return Ok(Device::metadata());
+        }
+        if devices::is_folder(path) {
+            return Ok(devices::folder());
+        }
+        let found = fs::symlink_metadata(path).map_err(|error| in_usual_words(&error))?;
+        Ok(self.metadata(path, &found))
+    }
+
+    async fn read_dir(&self, path: &Path) -> Result<Vec<DirEntry>> {
+        if devices::is_folder(path) {
+            return Ok(devices::entries());
+        }
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(path).map_err(|error| in_usual_words(&error))? {
+            let entry = entry.map_err(|error| in_usual_words(&error))?;
+            // A file that vanished since the folder was read is no reason to fail.
+            let Ok(found) = entry.metadata() else { continue };
+            let metadata = self.metadata(&entry.path(), &found);
+            entries.push(DirEntry { name: entry.file_name().to_string_lossy().into_owned(), metadata });
+        }
+        entries.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(entries)
+    }
+
+    async fn exists(&self, path: &Path) -> Result<bool> {
+        Ok(Device::at(path).is_some() || devices::is_folder(path) || fs::symlink_metadata(path).is_ok())
+    }
+
+    async fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        match fs::rename(from, to) {
+            // `/skill`, `/work` and `/tmp` look like one file system and are several.
+            Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+                copy_all(from, to).and_then(|()| remove(from, true)).map_err(|error| in_usual_words(&error))?;
+            }
+            renamed => renamed.map_err(|error| in_usual_words(&error))?,
+        }
+        let mode = self.chosen_mode(from);
+        self.choose_mode(from, None);
+        self.choose_mode(to, mode);
+        Ok(())
+    }
+
+    async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
+        if Device::at(from).is_some() || Device::at(to).is_some() {
+            let content = self.read_file(from).await?;
+            return self.write_file(to, &content).await;
+        }
+        fs::copy(from, to).map(drop).map_err(|error| in_usual_words(&error))
+    }
+
+    async fn symlink(&self, target: &Path, link: &Path) -> Result<()> {
+        #[expect(deprecated, reason = "the only stable way to make a link on WASI")]
+        let linked = fs::soft_link(target, link);
+        linked.map_err(|error| in_usual_words(&error))
+    }
+
+    async fn read_link(&self, path: &Path) -> Result<PathBuf> {
+        fs::read_link(path).map_err(|error| in_usual_words(&error))
+    }
+
+    async fn chmod(&self, path: &Path, mode: u32) -> Result<()> {
+        fs::metadata(path).map_err(|error| in_usual_words(&error))?;
+        self.choose_mode(path, Some(mode));
+        Ok(())
+    }
+
+    async fn set_modified_time(&self, path: &Path, time: SystemTime) -> Result<()> {
+        let opened = fs::OpenOptions::new().write(true).open(path).or_else(|_| fs::File::open(path));
+        opened.and_then(|file| file.set_modified(time)).map_err(|error| in_usual_words(&error))
+    }
+}
+
+fn remove(path: &Path, recursive: bool) -> std::io::Result<()> {
+    match (fs::symlink_metadata(path)?.is_dir(), recursive) {
+        (true, true) => fs::remove_dir_all(path),
+        (true, false) => fs::remove_dir(path),
+        (false, _) => fs::remove_file(path),
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    if !fs::symlink_metadata(from)?.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy_all(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}

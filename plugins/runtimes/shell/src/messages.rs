@@ -1,0 +1,80 @@
+//! Puts bashkit's messages into the usual words, and says why a well-known command is missing.
+//!
+//! bashkit adds advice to "command not found", for its own users. Here the message is what bash prints, and for commands
+//! that can never work in the sandbox a second line gives the reason.
+
+use std::borrow::Cow;
+
+const MISSING: &str = ": command not found";
+
+/// Left in some messages by bashkit; no command says so.
+const INTERNAL: &str = ": io error: ";
+
+/// Commands that need another program or a network.
+#[rustfmt::skip]
+const KNOWN: &[&str] = &[
+    "apk", "apt", "apt-get", "aws", "az", "brew", "bun", "bunx", "cargo", "clang", "cmake", "crontab", "curl", "deno", "dig",
+    "dnf", "docker", "docker-compose", "doas", "emacs", "ffmpeg", "g++", "gcc", "gcloud", "gh", "git", "go", "gpg", "helm",
+    "host", "http", "ifconfig", "ip", "java", "javac", "journalctl", "just", "kubectl", "magick", "mvn", "mysql", "nano",
+    "nc", "netstat", "ngrok", "node", "npm", "npx", "nslookup", "pandoc", "perl", "php", "ping", "pip", "pip3", "pipx",
+    "pnpm", "podman", "poetry", "psql", "python", "python2", "python3", "redis-cli", "rsync", "ruby", "rustc", "rustup",
+    "scp", "screen", "service", "sftp", "sqlite3", "ssh", "ssh-keygen", "strace", "su", "sudo", "systemctl", "telnet",
+    "terraform", "tmux", "ts-node", "tsx", "uv", "uvx", "vi", "vim", "wget", "yarn", "yum", "zsh",
+];
+
+pub fn in_usual_words(stderr: &[u8]) -> Cow<'_, [u8]> {
+    // Bytes that are no text are not from the shell.
+    match std::str::from_utf8(stderr) {
+        Ok(text) if text.contains(MISSING) || text.contains(INTERNAL) => Cow::Owned(
+            text.replace(INTERNAL, ": ").split_inclusive('\n').map(explained).collect::<String>().into_bytes(),
+        ),
+        _ => Cow::Borrowed(stderr),
+    }
+}
+
+fn explained(line: &str) -> String {
+    let Some((before, advice)) = line.split_once(MISSING) else { return line.to_owned() };
+    let Some((place, command)) = before.rsplit_once(": ") else { return line.to_owned() };
+    let from_shell = place.contains(": line ") && (advice == "\n" || advice.starts_with(". "));
+    if !from_shell {
+        return line.to_owned();
+    }
+    let hint = if KNOWN.contains(&command) {
+        format!("{command} is not available: scripts run in a sandbox that starts no processes and has no network\n")
+    } else {
+        String::new()
+    };
+    format!("{before}{MISSING}\n{hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_usual_words;
+
+    fn text(stderr: &str) -> String {
+        String::from_utf8(in_usual_words(stderr.as_bytes()).into_owned()).expect("text stays text")
+    }
+
+    #[test]
+    fn advice_becomes_a_reason() {
+        assert_eq!(
+            text("/skill/a.sh: line 3: npm: command not found. Package managers are not available in the sandbox.\n"),
+            "/skill/a.sh: line 3: npm: command not found\n\
+             npm is not available: scripts run in a sandbox that starts no processes and has no network\n"
+        );
+    }
+
+    #[test]
+    fn unknown_commands_get_no_advice() {
+        assert_eq!(
+            text("/skill/a.sh: line 3: ecoh: command not found. Did you mean: echo?\n"),
+            "/skill/a.sh: line 3: ecoh: command not found\n"
+        );
+    }
+
+    #[test]
+    fn words_of_the_script_stay() {
+        let own = "error: git: command not found. Install it\n";
+        assert_eq!(text(own), own);
+    }
+}

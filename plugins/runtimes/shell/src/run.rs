@@ -1,0 +1,80 @@
+//! One run of one script: from a prepared shell and this instance's environment to an exit code.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bashkit::{Error, ExecOptions, ShellState};
+
+use crate::shell::Shell;
+use crate::{failures, output, random, script, shell};
+
+/// Where a script starts when the host names no folder.
+const DEFAULT_FOLDER: &str = "/skill";
+
+/// bashkit's mark for an exported variable in [`ShellState::var_attrs`].
+const EXPORTED: u8 = 0b0001_0000;
+
+/// Runs the script in this file and returns its exit code. Output goes to the standard streams while it is produced.
+pub fn run(file: &str) -> u8 {
+    let script = match script::read(file) {
+        Ok(script) => script,
+        Err(error) => {
+            output::to_stderr(format!("bash: {file}: {}\n", failures::words(&error)).as_bytes());
+            return 127;
+        }
+    };
+
+    let Shell { mut bash, runtime, fresh, is_copy } = shell::take();
+    bash.restore_shell_state(&with_environment(fresh, file, std::env::vars().collect()));
+    let options = ExecOptions::new().arg0(file).streaming(output::callback());
+    let outcome = runtime.block_on(async {
+        if is_copy {
+            // In a snapshot, random numbers and the clock stand still.
+            bash.exec(&format!("RANDOM={} SECONDS=0", random::seed())).await?;
+        }
+        bash.exec_with_options(&script, options).await
+    });
+    let code = match outcome {
+        // As a process would report it.
+        Ok(result) => u8::try_from(result.exit_code & 0xff).expect("masked to eight bits"),
+        Err(error) => {
+            let (code, message) = described(file, &error);
+            output::to_stderr(message.as_bytes());
+            code
+        }
+    };
+    // The instance ends here, so nobody needs the memory back.
+    std::mem::forget((bash, runtime));
+    code
+}
+
+/// A fresh shell with exactly these variables exported, in the folder that `PWD` names.
+fn with_environment(mut state: ShellState, file: &str, mut environment: HashMap<String, String>) -> ShellState {
+    let folder = environment.entry("PWD".to_owned()).or_insert_with(|| DEFAULT_FOLDER.to_owned());
+    state.cwd = PathBuf::from(folder.as_str());
+    environment.entry("SHLVL".to_owned()).or_insert_with(|| "1".to_owned());
+    for name in ["HOME", "USER"] {
+        state.variables.remove(name);
+    }
+    // bashkit knows neither. They stand still, which suffices for a date and for a file name.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    state.variables.insert("EPOCHSECONDS".to_owned(), now.as_secs().to_string());
+    state.variables.insert("EPOCHREALTIME".to_owned(), format!("{}.{:06}", now.as_secs(), now.subsec_micros()));
+    // See `script`: outside of functions and sourced files there is no array of this name.
+    state.variables.insert("BASH_SOURCE".to_owned(), file.to_owned());
+    for (name, value) in &environment {
+        state.variables.insert(name.clone(), value.clone());
+        *state.var_attrs.entry(name.clone()).or_default() |= EXPORTED;
+    }
+    state.env = environment;
+    state
+}
+
+/// What ended the shell itself, with the code that bash gives it.
+fn described(file: &str, error: &Error) -> (u8, String) {
+    match error {
+        Error::Parse { message, line, .. } => (2, format!("{file}: line {line}: {message}\n")),
+        other => (1, format!("{file}: {other}\n")),
+    }
+}

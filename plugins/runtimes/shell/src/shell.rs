@@ -1,0 +1,57 @@
+//! The shell before it knows its script: everything that depends on neither environment nor files.
+//!
+//! Registering some 170 commands is most of the work of a trivial script. A host that keeps snapshots calls [`prepare`]
+//! before it takes one; without that, the first run does the same work.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use bashkit::{Bash, MemoryLimits, SessionLimits, ShellState};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::bc::Bc;
+use crate::diff::Diff;
+use crate::files::LentFiles;
+use crate::ls::Ls;
+use crate::{commands, limits};
+
+pub struct Shell {
+    pub bash: Bash,
+    /// The state of `bash` when it was new.
+    pub fresh: ShellState,
+    pub runtime: Runtime,
+    /// Whether this may be one of many copies of a snapshot.
+    pub is_copy: bool,
+}
+
+thread_local! {
+    static PREPARED: RefCell<Option<Shell>> = const { RefCell::new(None) };
+}
+
+/// Does ahead of time what every run needs. Harmless when repeated.
+pub fn prepare() {
+    let shell = take();
+    PREPARED.set(Some(Shell { is_copy: true, ..shell }));
+}
+
+/// The prepared shell, or a new one.
+pub fn take() -> Shell {
+    PREPARED.take().unwrap_or_else(build)
+}
+
+fn build() -> Shell {
+    let bash = Bash::builder()
+        .fs(Arc::new(LentFiles::default()))
+        .limits(limits::unlimited())
+        .session_limits(SessionLimits::unlimited())
+        .memory_limits(MemoryLimits::unlimited())
+        .builtin_filter(commands::is_offered)
+        .before_tool(Box::new(commands::in_bashkit_words))
+        .builtin("bc", Box::new(Bc))
+        .builtin("diff", Box::new(Diff))
+        .builtin("ls", Box::new(Ls))
+        .build();
+    let fresh = bash.shell_state();
+    let runtime = Builder::new_current_thread().enable_time().build().expect("a timer needs nothing from the host");
+    Shell { bash, fresh, runtime, is_copy: false }
+}

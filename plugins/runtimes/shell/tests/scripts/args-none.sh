@@ -1,0 +1,1 @@
+echo "$# $* $@"; echo "${1:-none}"; basename "$0"

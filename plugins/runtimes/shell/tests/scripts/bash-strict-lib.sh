@@ -1,0 +1,1 @@
+set -Eeuo pipefail; IFS=$'\n\t'; readonly SCRIPT_DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" &>/dev/null && pwd -P)"; main() { local -r x="${1:-}"; [[ -z "$x" ]] && echo "no arg"; echo "${SCRIPT_DIR:+dir}"; }; main "$@"

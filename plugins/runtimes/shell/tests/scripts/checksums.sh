@@ -1,0 +1,1 @@
+printf hello | base64; printf aGVsbG8= | base64 -d; echo; printf hello | sha256sum; printf hello | md5sum; printf hello > h; sha256sum h; md5sum h | cut -c1-8; sha1sum < h; printf '%0100d' 0 | base64; printf '%0100d' 0 | base64 -w0; echo; sha256sum h > sums; sha256sum -c sums

@@ -1,0 +1,1 @@
+date -u -d @0 +%Y-%m-%dT%H:%M:%SZ; date -u -d '2024-02-29 12:00:00' +%s; TZ=UTC date -d '2024-01-31 +1 day' +%F; date -u -d '2024-03-01 -1 day' '+%d %b %A %j %u'; date +%Y | grep -c '^20'; date -u -d @86400 -R; date -u -Iseconds -d @0; date -u +%s%N | wc -c

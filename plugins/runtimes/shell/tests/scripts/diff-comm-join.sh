@@ -1,0 +1,1 @@
+printf 'a\nb\nc\n' > 1; printf 'a\nx\nc\n' > 2; diff 1 2; echo $?; diff -q 1 2; diff 1 1 && echo same; diff -u 1 2 | tail -n +3; printf '1 a\n2 b\n' > j1; printf '1 x\n3 y\n' > j2; join j1 j2; join -a1 j1 j2; cmp -s 1 2; echo $?

@@ -1,0 +1,3 @@
+mkdir -p a/s b/s; printf '1\n2\n3\n' > a/f; printf '1\nX\n3\n4' > b/f; echo same > a/same; cp a/same b/same; echo only > a/only; echo x > a/s/g; echo y > b/s/g; printf 'A b\n' > c1; printf 'a  B \n' > c2
+diff -u --label old --label new a/f b/f; echo $?
+diff -U1 --label=o -L n a/f b/f; diff a/f b/f; diff -r a b; diff -rq a b; diff -q a/f b/f; diff -s a/same b/same; diff a b; diff -iw c1 c2 && echo alike; diff -ru a b | grep -v '^[-+][-+][-+]'; printf '1\n2\n3\n' | diff - a/f && echo stdin; diff a/f nofile; echo $?; diff a/f b && echo never; diff -N a/f nofile | head -3; diff <(seq 5) <(seq 2 6); printf 'a\0b' > bin1; printf 'a\0c' > bin2; diff bin1 bin2; seq 100 > l1; seq 100 | sed '10d;50s/^/x/;90a new' > l2; diff -u --label l --label r l1 l2

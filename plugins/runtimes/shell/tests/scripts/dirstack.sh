@@ -1,0 +1,1 @@
+mkdir -p s1 s2; pushd s1 >/dev/null; basename "$PWD"; pushd ../s2 > /dev/null; basename "$PWD"; popd >/dev/null; popd > /dev/null; cd s1; cd - > /dev/null; basename "$OLDPWD"; (cd s2 && basename "$(pwd)")

@@ -1,0 +1,1 @@
+export FOO=bar; env | grep ^FOO; FOO=baz bash -c 'echo $FOO'; env FOO=qux bash -c 'echo $FOO'; unset FOO; echo "${FOO-unset}"; printenv HOME >/dev/null && echo home; env -i A=1 env; declare -x NEW=1; export -p | grep -c NEW; declare -i num=5+5; echo $num; readonly RO=1; RO=2; echo "still $RO"

@@ -1,0 +1,4 @@
+set -euo pipefail
+trap 'echo "trap $?"' EXIT
+echo x | grep -q y | cat
+echo unreachable

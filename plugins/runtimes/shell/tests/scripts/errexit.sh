@@ -1,0 +1,4 @@
+set -euo pipefail
+echo one
+false
+echo two

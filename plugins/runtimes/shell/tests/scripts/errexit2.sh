@@ -1,0 +1,1 @@
+set -e; false || echo handled; if false; then :; fi; ! true; x=$(false) || echo caught; local_test() { local y=$(false); echo "local masks"; }; local_test; (set +e; false; echo continues); true && false || true; echo end; x=$(exit 5); echo unreachable

@@ -1,0 +1,1 @@
+mkdir -p a/b/c; touch a/f; cp a/f a/g; cp -r a z; ls z; mv a/g a/h; ls a; rm a/h; rm -r z; ls; mkdir a 2>/dev/null || echo exists; rmdir a/b/c; rm nofile 2>/dev/null || echo norm; rm -f nofile; echo $?; mv a/f moved; cat moved; cp nofile x 2>/dev/null; echo $?; mkdir n1/n2 2>/dev/null || echo noparent; ls -1; ls -d a; rmdir a 2>/dev/null || echo notempty; cp -a a acopy; ls acopy

@@ -1,0 +1,2 @@
+read -r a b <<< "one two three"; echo "$a|$b"
+grep -c o <<< $'one\ntwo\nthree'

@@ -1,0 +1,1 @@
+echo "wow!" 'a!b' !; echo $((RANDOM >= 0)) $((EPOCHSECONDS > 1600000000)); echo "${BASH_VERSINFO[0]}"; echo "$BASH_VERSION" | cut -c1-1; echo $BASHPID | grep -c '^[0-9]'; echo "${FUNCNAME[0]:-top}"; f() { echo "${FUNCNAME[0]} ${BASH_LINENO[0]}"; }; f

@@ -1,0 +1,1 @@
+f() { declare -n r=$1; r=changed; }; v=orig; f v; echo $v; n=v; echo ${!n}; eval "w=\$$n"; echo $w; declare -A cfg=([k]=v); g() { local -n m=$1; echo ${m[k]}; }; g cfg; for v in "${!B@}"; do :; done; echo ${!cfg@}

@@ -1,0 +1,1 @@
+t=$(mktemp); [ -f "$t" ] && echo file; d=$(mktemp -d); [ -d "$d" ] && echo dir; rm -rf "$t" "$d"; t=$(mktemp -t foo.XXXXXX); case $t in */foo.??????) echo ok;; *) echo "bad $t";; esac; rm "$t"; mktemp -u ./tmpl.XXX | grep -c 'tmpl\....$'

@@ -1,0 +1,3 @@
+echo a
+nosuchcommand arg
+echo "rc $?"

@@ -1,0 +1,4 @@
+set -u
+echo start
+echo "$nothing"
+echo unreachable

@@ -1,0 +1,1 @@
+printf 'Hello\0\xff' | od -An -tx1; printf 'Hello World, 1234' | xxd; printf 'abc' | xxd -p; printf '616263' | xxd -r -p; echo; printf 'abc' | od -c; printf 'abc\n' | hexdump -C; printf 'ab\0\0hello world\0\1\2xyz1' | strings

@@ -1,0 +1,1 @@
+echo 1; echo 2 >&2; echo 3; (echo 4; echo 5 >&2); f() { echo 6; echo 7 >&2; return 1; }; f || echo 8; { echo 9; echo 10; } | cat; echo 11 | tee /dev/stderr; for i in a b; do echo $i; echo e$i >&2; done; x=$(echo err >&2; echo val); echo $x; if echo cond; then echo then; fi; while read -r l; do echo "r $l"; done < <(echo p; echo q); echo end

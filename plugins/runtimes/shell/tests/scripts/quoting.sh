@@ -1,0 +1,1 @@
+a='single $x'; b="double \$x \"q\" \`t\`"; echo "$a" "$b" $'tab\there' 'it'"'"'s'; echo "a   b" a   b; x='*'; echo "$x"; set -- "a b" c; echo $# "$1"; for i in "$@"; do echo "[$i]"; done; for i in $*; do echo "($i)"; done; echo "$*"; shift; echo $1

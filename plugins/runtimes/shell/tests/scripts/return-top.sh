@@ -1,0 +1,3 @@
+echo a
+return 3 2>/dev/null
+echo b

@@ -1,0 +1,1 @@
+seq 3; seq 2 2 6; seq -s, 1 4; seq -w 8 10; seq 3 -1 1; echo '1+2*3' | bc; echo 'scale=2; 10/3' | bc; echo '2^10; 7%3' | bc; expr 3 + 4; expr 10 / 3; expr length hello; expr hello : 'he\(.*\)'; expr 1 = 1; expr substr hello 2 3; echo 'sqrt(16)' | bc

@@ -1,0 +1,3 @@
+set -x
+a=1
+echo "$a"

@@ -1,0 +1,1 @@
+printf abc > x; stat -c %s x; touch -d '2020-01-02 03:04:05 UTC' x; date -u -r x +%F; touch -r x y; [ x -nt y ] || echo same; chmod 600 x; stat -c %a x; chmod +x x; [ -x x ] && echo exec; stat -c '%Y' x

@@ -1,0 +1,8 @@
+x="Hello World World"
+echo "${x//World/There}" "${x/World/There}" "${x^^}" "${x,,}" "${x:6}" "${x:0:5}" "${x: -5}" "${#x}"
+echo "${x#* }" "${x##* }" "${x% *}" "${x%% *}" "${x/#Hello/Bye}" "${x/%World/End}"
+echo "${nope:-default}" "${nope-d2}" "${x:+set}"
+: "${assigned:=value}"; echo "$assigned"
+y=hello; echo "${y^}" "${y@Q}" "${y@U}"
+p=/a/b/c.tar.gz; echo "${p##*/}" "${p%/*}" "${p%%.*}" "${p##*.}"
+ref=y; echo "${!ref}"

@@ -1,0 +1,3 @@
+echo fine
+if true; then
+echo x

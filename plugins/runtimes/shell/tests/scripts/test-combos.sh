@@ -1,0 +1,1 @@
+x=5; if [ $x -gt 3 ] && [ $x -lt 10 ]; then echo in; elif [ $x = 0 ]; then echo zero; else echo out; fi; [[ $x -ge 5 || $x == 0 ]] && echo ok; [ ! -e nofile -a -d . ] && echo and; [ -n "$x" -o -z "$x" ] && echo or; [[ a =~ b ]]; echo $?; [ a -eq 1 ] 2>/dev/null; echo $?

@@ -1,0 +1,3 @@
+trap 'echo "err at $LINENO: $?"' ERR
+false
+true

@@ -1,0 +1,3 @@
+trap 'echo bye; exit 7' EXIT
+echo hi
+exit 2

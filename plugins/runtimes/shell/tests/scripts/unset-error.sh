@@ -1,0 +1,3 @@
+unset q
+echo "${q:?must be set}"
+echo unreachable

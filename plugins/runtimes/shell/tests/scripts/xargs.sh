@@ -1,0 +1,1 @@
+seq 5 | xargs; seq 5 | xargs -n2 echo x; printf 'a\nb\n' | xargs -I{} echo "<{}>"; echo "a b" | xargs -n1; printf '' | xargs -r echo none; printf 'a b\0c\0' | xargs -0 printf '[%s]\n'; echo "1 2" | xargs bash -c 'echo $1 $0'

@@ -1,0 +1,1 @@
+yes | head -2; yes no | head -1; printf 'a\nb\n' | nl; printf 'abc\n' | rev; printf '1\n2\n3\n' | tac; echo 'the quick brown fox jumps' | fold -w 10; echo 'the quick brown fox jumps' | fold -sw 10; printf 'a\tb\n' | expand -t4

@@ -1,0 +1,13 @@
+//! Output has a limit that the script does not notice.
+
+use std::io::{Write as _, stderr, stdout};
+
+/// Prints far more than fits, on both streams, and then ends with 7.
+pub fn flood() {
+    let text = "é".repeat(1_000);
+    for _ in 0..1_000 {
+        stdout().write_all(text.as_bytes()).expect("standard output takes everything");
+        stderr().write_all(text.as_bytes()).expect("standard error takes everything");
+    }
+    std::process::exit(7);
+}

@@ -1,0 +1,291 @@
+//! What the operator grants, what scripts ask for, and the record of it.
+
+use crate::{SKILLCELL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A skill whose scripts say what they need.
+fn asking(needs: &str, scripts: &[(&str, &str)]) -> TempDir {
+    let declared: String =
+        scripts.iter().map(|(file, _)| format!("  - {{file: {file}, execution: server{needs}}}\n")).collect();
+    let front_matter = format!("---\nname: tool\ndescription: d\nscripts:\n{declared}---\n");
+    let mut files: Vec<(String, &str)> = vec![("tool/SKILL.md".to_owned(), &front_matter)];
+    files.extend(scripts.iter().map(|(file, text)| (format!("tool/{file}"), *text)));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    library(&files)
+}
+
+fn grant(root: &Path, lines: &str) -> String {
+    format!("grants:\n  {}:\n    tool: {{{lines}}}\n", root.display())
+}
+
+fn run_in(session: &mut Session, file: &str, cwd: &Path) -> Value {
+    session.call_json("run_script", json!({"skill_path": "tool", "file": file, "args": {}, "cwd": cwd}))
+}
+
+fn refusals(result: &Value) -> String {
+    result["refusals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|refusal| refusal.as_str().unwrap())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn the_working_folder_is_seen_only_with_a_grant_and_the_refusal_prints_the_lines() {
+    let script =
+        "if [ -d /work ]; then cat /work/note.txt; echo new > /work/new.txt || echo cannot; else echo nothing; fi\n";
+    let folder = asking("", &[("a.sh", script)]);
+    let project = library(&[("note.txt", "a note\n")]);
+    let mut session = serve(folder.path()).start();
+    let result = run_in(&mut session, "a.sh", project.path());
+    assert_eq!(result["stdout"], "nothing\n", "{result}");
+    let told = refusals(&result);
+    let lines =
+        format!("grants:\n  {}:\n    tool:\n      read: [{}]", folder.path().display(), project.path().display());
+    assert!(told.contains(&lines), "{told}");
+
+    // Exactly these lines make it work.
+    let mut session = serve(folder.path()).config(&lines).start();
+    let result = run_in(&mut session, "a.sh", project.path());
+    assert_eq!(result["stdout"], "a note\ncannot\n", "{result}");
+    assert!(refusals(&result).contains("write `/work/new.txt`: read-only"), "{result}");
+    assert!(!project.path().join("new.txt").exists());
+
+    let write = format!("write: [{}]", project.path().display());
+    let mut session = serve(folder.path()).config(&grant(folder.path(), &write)).start();
+    let result = run_in(&mut session, "a.sh", project.path());
+    assert_eq!((&result["stdout"], refusals(&result).as_str()), (&json!("a note\n"), ""), "{result}");
+    assert_eq!(std::fs::read_to_string(project.path().join("new.txt")).unwrap(), "new\n");
+}
+
+#[test]
+fn every_runtime_works_in_the_working_folder_and_leaves_what_is_protected() {
+    let python = "import os\nprint(os.getcwd())\nopen('out.txt', 'w').write('py')\nos.rename('out.txt', 'py.txt')\nfor p in ['.git/config', 'CLAUDE.md', '.claude/x', 'sub/.envrc']:\n    try:\n        os.makedirs(os.path.dirname(p) or '.', exist_ok=True); open(p, 'w'); print('BROKEN', p)\n    except OSError as e: print('held')\ntry:\n    os.symlink('note.txt', 'link'); print('BROKEN link')\nexcept OSError: print('held')\n";
+    let javascript = "const fs = require('fs');\nconsole.log(process.cwd());\nfs.writeFileSync('out.txt', 'js'); fs.renameSync('out.txt', 'js.txt');\nfor (const p of ['.git/config', 'CLAUDE.md', '.claude/x', 'sub/.envrc']) {\n  try { if (p === 'sub/.envrc') fs.mkdirSync('sub', { recursive: true }); fs.writeFileSync(p, 'x'); console.log('BROKEN', p); } catch (e) { console.log('held'); }\n}\ntry { fs.symlinkSync('note.txt', 'link'); console.log('BROKEN link'); } catch (e) { console.log('held'); }\n";
+    let shell = "pwd\necho -n sh > out.txt; mv out.txt sh.txt; mkdir -p sub\nfor p in .git/config CLAUDE.md .claude/x sub/.envrc; do if echo x 2>/dev/null > $p; then echo BROKEN $p; else echo held; fi; done 2>/dev/null\nif ln -s note.txt link 2>/dev/null; then echo BROKEN link; else echo held; fi\n";
+    let folder = asking("", &[("a.py", python), ("a.js", javascript), ("a.sh", shell)]);
+    let project = library(&[("note.txt", "x"), (".git/config", "[core]"), ("CLAUDE.md", "be kind")]);
+    let write = format!("write: [{}]", project.path().display());
+    let mut session = serve(folder.path()).config(&grant(folder.path(), &write)).start();
+    for (file, written) in [("a.py", "py"), ("a.js", "js"), ("a.sh", "sh")] {
+        let result = run_in(&mut session, file, project.path());
+        assert_eq!(result["stdout"], "/work\nheld\nheld\nheld\nheld\nheld\n", "{file}: {result}");
+        let text = std::fs::read_to_string(project.path().join(format!("{written}.txt"))).unwrap();
+        assert_eq!(text, written);
+        assert!(refusals(&result).contains("protected"), "{result}");
+    }
+    assert_eq!(std::fs::read_to_string(project.path().join(".git/config")).unwrap(), "[core]");
+    assert_eq!(std::fs::read_to_string(project.path().join("CLAUDE.md")).unwrap(), "be kind");
+}
+
+#[test]
+fn a_grant_is_for_one_skill_of_one_root() {
+    let script = "ls /work 2>/dev/null || echo nothing\n";
+    let (mine, other) = (asking("", &[("a.sh", script)]), asking("", &[("a.sh", script)]));
+    let project = library(&[("note.txt", "x")]);
+    let read = format!("read: [{}]", project.path().display());
+    let config = grant(mine.path(), &read);
+    let mut session = serve(mine.path()).config(&config).start();
+    assert_eq!(run_in(&mut session, "a.sh", project.path())["stdout"], "note.txt\n");
+    let mut session = serve(other.path()).config(&config).start();
+    assert_eq!(run_in(&mut session, "a.sh", project.path())["stdout"], "nothing\n");
+}
+
+#[test]
+fn variables_and_hosts_are_given_only_when_asked_and_granted() {
+    let folder = asking(", needs: {env: [TOKEN, OTHER]}", &[("a.sh", "echo \"[$TOKEN][$OTHER][$UNASKED]\"\n")]);
+    let launch = || serve(folder.path()).env("TOKEN", "t").env("OTHER", "o").env("UNASKED", "u");
+    let request = json!({"skill_path": "tool", "file": "a.sh", "args": {}});
+    let mut session = launch().start();
+    let result = session.call_json("run_script", request.clone());
+    assert_eq!(result["stdout"], "[][][]\n");
+    assert!(refusals(&result).contains("env: [TOKEN]"), "{result}");
+    let mut session = launch().config(&grant(folder.path(), "env: [TOKEN, UNASKED]")).start();
+    let result = session.call_json("run_script", request);
+    assert_eq!(result["stdout"], "[t][][]\n");
+    assert!(refusals(&result).contains("wants to read the variable `OTHER`"), "{result}");
+}
+
+#[test]
+fn a_pinned_grant_is_void_when_any_file_of_the_skill_changed() {
+    let folder = asking(", needs: {env: [TOKEN]}", &[("a.sh", "cat /skill/data.txt; echo \"[$TOKEN]\"\n")]);
+    let data = folder.path().join("tool/data.txt");
+    std::fs::write(&data, "one\n").unwrap();
+    let request = |dry: bool| json!({"skill_path": "tool", "file": "a.sh", "args": {}, "dry_run": dry});
+    let mut session = serve(folder.path()).start();
+    let digest = session.call_json("run_script", request(true))["digests"]["skill"].as_str().unwrap().to_owned();
+    let config = grant(folder.path(), &format!("env: [TOKEN], digest: '{digest}'"));
+    let mut session = serve(folder.path()).env("TOKEN", "t").config(&config).start();
+    assert_eq!(session.call_json("run_script", request(false))["stdout"], "one\n[t]\n");
+    std::fs::write(&data, "two\n").unwrap();
+    let result = session.call_json("run_script", request(false));
+    assert_eq!(result["stdout"], "two\n[]\n");
+    assert!(refusals(&result).contains("is void: the skill changed since it was pinned"), "{result}");
+    std::fs::write(&data, "one\n").unwrap();
+    assert_eq!(session.call_json("run_script", request(false))["stdout"], "one\n[t]\n");
+    std::fs::write(folder.path().join("tool/added.txt"), "").unwrap();
+    assert_eq!(session.call_json("run_script", request(false))["stdout"], "one\n[]\n");
+}
+
+#[test]
+fn the_network_is_reached_only_where_it_is_granted() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let answering = std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let (mut stream, _) = server.accept().unwrap();
+        let mut request = [0; 4096];
+        let length = stream.read(&mut request).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello").unwrap();
+        String::from_utf8_lossy(&request[..length]).into_owned()
+    });
+    let script = format!(
+        "fetch('http://127.0.0.1:{port}/path?x=1').then(async r => console.log(r.status, await r.text())).catch(e => console.log('failed', e.message))\n"
+    );
+    let needs = format!(", needs: {{hosts: ['127.0.0.1:{port}']}}");
+    let folder = asking(&needs, &[("a.js", &script)]);
+    let request = json!({"skill_path": "tool", "file": "a.js", "args": {}});
+    let mut session = serve(folder.path()).start();
+    let result = session.call_json("run_script", request.clone());
+    assert!(result["stdout"].as_str().unwrap().starts_with("failed"), "{result}");
+    assert!(refusals(&result).contains(&format!("connect to `127.0.0.1:{port}`")), "{result}");
+    let mut session =
+        serve(folder.path()).config(&grant(folder.path(), &format!("hosts: ['127.0.0.1:{port}']"))).start();
+    let result = session.call_json("run_script", request);
+    assert_eq!(result["stdout"], "200 hello\n", "{result}");
+    assert!(answering.join().unwrap().starts_with("GET /path?x=1 HTTP/1.1\r\n"));
+}
+
+#[test]
+fn a_runtime_without_network_says_so() {
+    let python = "import urllib.request\ntry:\n    urllib.request.urlopen('http://example.com/')\nexcept Exception as e:\n    print(type(e).__name__, e)\n";
+    let folder = asking("", &[("a.py", python)]);
+    let mut session = serve(folder.path()).start();
+    let result = session.call_json("run_script", json!({"skill_path": "tool", "file": "a.py", "args": {}}));
+    assert!(result["stdout"].as_str().unwrap().contains("the python runtime has no network"), "{result}");
+}
+
+#[test]
+fn a_runtime_can_be_replaced_by_the_operator() {
+    let folder = asking("", &[("a.js", "console.log('hi')")]);
+    let component = skillcell_tests::component("echo-runtime");
+    let config = format!("scripts: {{runners: {{.js: {}}}}}", component.display());
+    let mut session = serve(folder.path()).config(&config).start();
+    let request = json!({"skill_path": "tool", "file": "a.js", "args": {}});
+    for _ in 0..2 {
+        let result = session.call_json("run_script", request.clone());
+        assert_eq!(
+            (&result["stdout"], &result["exit_code"]),
+            (&json!("/skill/a.js: console.log('hi')"), &json!(7)),
+            "{result}"
+        );
+    }
+    let home = session.home().to_owned();
+    let native = home.join(".cache/skillcell/native");
+    let kept: Vec<_> = std::fs::read_dir(&native).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert_eq!(kept.len(), 1, "compiled once");
+
+    // A forged cache file is not loaded: the component is compiled again.
+    let code = std::fs::read(&kept[0]).unwrap();
+    std::fs::write(&kept[0], vec![0x90; code.len()]).unwrap();
+    let config_file = home.join(".config/skillcell/config.yaml");
+    let mut again = serve(folder.path()).with_home(&home).arg("--config").arg(&config_file).start();
+    assert_eq!(again.call_json("run_script", request)["exit_code"], 7);
+    again.wait_for_log("not written by this user's skillcell, or changed since");
+    assert_eq!(std::fs::read(&kept[0]).unwrap(), code, "and put in its place");
+
+    let config = format!("scripts: {{runners: {{.js: {}}}}}", skillcell_tests::component("fragile-engine").display());
+    let mut session = serve(folder.path()).config(&config).start();
+    let result = session.call("run_script", json!({"skill_path": "tool", "file": "a.js", "args": {}}));
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("cannot be used: it "), "{result}");
+}
+
+#[test]
+fn a_dry_run_tells_everything_and_runs_nothing() {
+    let folder = asking(", needs: {env: [TOKEN], hosts: [api.example.com]}", &[("a.sh", "echo x > /work/ran\n")]);
+    let project = library(&[]);
+    let config = grant(folder.path(), &format!("write: [{}], hosts: ['*.example.com']", project.path().display()));
+    let mut session = serve(folder.path()).config(&config).start();
+    let policy = session.call_json("run_script", json!({"skill_path": "tool", "file": "a.sh", "args": {"b": "secret-value"}, "cwd": project.path(), "dry_run": true}));
+    assert_eq!((&policy["runtime"], &policy["hosts"]), (&json!("shell"), &json!(["api.example.com"])), "{policy}");
+    assert_eq!(policy["arguments"], json!(["SKILL_ARG_B"]));
+    assert_eq!(policy["limits"]["timeout_seconds"], 60);
+    assert!(policy["digests"]["script"].as_str().unwrap().starts_with("sha256:"));
+    assert!(policy["refusals"][0].as_str().unwrap().contains("TOKEN"));
+    assert!(!project.path().join("ran").exists() && !policy.to_string().contains("secret-value"));
+}
+
+#[test]
+fn every_run_and_refusal_is_one_line_in_a_chain_that_shows_tampering() {
+    let folder = asking("", &[("a.sh", "echo ran\n")]);
+    let mut session = serve(folder.path()).start();
+    let call = |file: &str| json!({"skill_path": "tool", "file": file, "args": {"password": "hunter2"}});
+    session.call_json("run_script", call("a.sh"));
+    session.call("run_script", call("../x.sh"));
+    session.call_json("run_script", call("a.sh"));
+    let home = session.home().to_owned();
+    let audit = |arguments: &[&str]| {
+        let launch = Launch::bare(SKILLCELL).with_home(&home).arg("audit");
+        arguments.iter().fold(launch, |launch, argument| launch.arg(argument)).output()
+    };
+    let shown = String::from_utf8(audit(&["--json"]).stdout).unwrap();
+    let lines: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["run", "refusal", "run"]);
+    assert_eq!(lines[0]["arguments"], json!(["SKILL_ARG_PASSWORD"]));
+    assert!(!shown.contains("hunter2"));
+    assert_eq!(lines[0]["outcome"]["exit_code"], 0);
+    let verified = audit(&["verify"]);
+    assert!(verified.status.success(), "{verified:?}");
+    let file = home.join(".local/share/skillcell/audit/audit.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1)).unwrap();
+    let verified = audit(&["verify"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&verified.stdout).contains("line 1, number 1, was changed"), "{verified:?}");
+}
+
+#[test]
+fn four_servers_write_one_record() {
+    let folder = asking("", &[("a.sh", "echo ran\n")]);
+    let home = tempfile::tempdir().unwrap();
+    let mut servers: Vec<Session> = (0..4).map(|_| serve(folder.path()).with_home(home.path()).start()).collect();
+    let arguments = json!({"name": "run_script", "arguments": {"skill_path": "tool", "file": "a.sh", "args": {}}});
+    let mut posted: Vec<Vec<Value>> = vec![Vec::new(); 4];
+    for _ in 0..5 {
+        for (server, ids) in servers.iter_mut().zip(&mut posted) {
+            ids.push(server.post("tools/call", arguments.clone()));
+        }
+    }
+    for (server, ids) in servers.iter_mut().zip(&posted) {
+        for id in ids {
+            assert!(server.answer(id)["result"]["content"][0]["text"].as_str().unwrap().contains("ran"));
+        }
+    }
+    let verified = Launch::bare(SKILLCELL).with_home(home.path()).arg("audit").arg("verify").output();
+    assert_eq!(String::from_utf8_lossy(&verified.stdout), "20 lines: the record is whole\n");
+}
+
+#[test]
+fn the_command_line_runs_scripts_too() {
+    let folder = asking(", args: [{name: who}]", &[("a.sh", "echo \"hello $SKILL_ARG_WHO\"; exit 3\n")]);
+    let run = |arguments: &[&str]| {
+        let launch = Launch::bare(SKILLCELL).arg("run").arg("tool").arg("a.sh").arg("--root").arg(folder.path());
+        arguments.iter().fold(launch, |launch, argument| launch.arg(argument)).output()
+    };
+    let ran = run(&["--arg", "who=you"]);
+    assert_eq!((String::from_utf8_lossy(&ran.stdout).as_ref(), ran.status.code()), ("hello you\n", Some(3)));
+    let ran = run(&["--arg", "who=you", "--json"]);
+    assert_eq!(serde_json::from_slice::<Value>(&ran.stdout).unwrap()["exit_code"], 3);
+    let dry = run(&["--arg", "who=you", "--dry-run"]);
+    assert_eq!(serde_json::from_slice::<Value>(&dry.stdout).unwrap()["runtime"], "shell");
+    let refused = run(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("needs the arguments `who`"), "{refused:?}");
+    assert_eq!(run(&["--arg", "who"]).status.code(), Some(2));
+}
