@@ -10,6 +10,10 @@ demo:
 build-engine:
     cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p skillcell-engine
 
+# compile the runtimes for scripts to components, beside the engine
+build-plugins:
+    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p runtime-javascript -p runtime-shell
+
 # every test
 test:
     cargo test --release
@@ -18,9 +22,13 @@ test:
 bless:
     BLESS=1 cargo test --release --test it every_golden_case_holds
 
-# measure start, answers, memory and what the sandbox costs
+# measure start, answers, memory, and what the sandbox costs the engine and scripts
 bench:
-    cargo bench --bench figures
+    cargo bench --bench figures --bench scripts
+
+# try many more random calls against the file system of scripts
+fuzz:
+    PROPTEST_CASES=20000 cargo test --release -p skillcell --lib sandbox::files
 
 # everything CI checks, in CI's order
 ci: format-check lint test

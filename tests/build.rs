@@ -12,6 +12,6 @@ fn main() {
         ".cargo/config.toml",
         "host/artifacts/guests.rs",
     ]);
-    let components = guests::build(&["fragile-engine", "echo-runtime"]);
+    let components = guests::build(&["fragile-engine", "echo-runtime", "hostile-guest"]);
     println!("cargo::rustc-env=COMPONENTS={}", components.display());
 }

@@ -54,16 +54,19 @@ impl Audit {
         let _lock = self.lock()?;
         let mut head = self.head()?.unwrap_or_default();
         let path = self.current();
+        let append = || OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        let mut file = append()?;
+        let mut length = file.metadata()?.len();
         // After a crash the last line may not have reached the head.
-        if let Some(last) = chain::last_line(&path)? {
-            if last.number > head.last {
-                (head.last, head.code) = (last.number, last.code);
-            }
+        if length != head.length
+            && let Some(last) = chain::last_line(&path)?.filter(|last| last.number > head.last)
+        {
+            (head.last, head.code) = (last.number, last.code);
         }
-        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
-        if file.metadata()?.len() >= self.file_bytes {
+        if length >= self.file_bytes {
             std::fs::rename(&path, self.folder.join(format!("audit-{:012}.jsonl", head.last)))?;
-            file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
+            file = append()?;
+            length = 0;
             self.forget_oldest(&mut head)?;
         }
         let line = Line::new(&self.key, head.last + 1, &head.code, entry);
@@ -71,6 +74,7 @@ impl Audit {
         head.last = line.number;
         head.code = line.code;
         head.first = head.first.max(1);
+        head.length = length + line.text.len() as u64;
         private::write(&self.head_path(), head.text(&self.key).as_bytes())
     }
 

@@ -2,7 +2,7 @@
 
 pub mod budget;
 pub mod call;
-mod ticker;
+pub mod ticker;
 
 use ticker::Ticker;
 use wasmtime::Engine;

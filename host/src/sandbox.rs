@@ -9,6 +9,7 @@ pub mod output;
 mod p1;
 pub mod p2;
 pub mod state;
+pub mod stop;
 pub mod limits;
 pub mod runtimes;
 pub mod run;

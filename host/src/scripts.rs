@@ -215,7 +215,7 @@ impl Scripts {
             denials,
             memory_limit: policy.limits.memory,
         };
-        Job { guest: guest.guest, file, lent, limits: policy.limits, quota }
+        Job { guest: guest.guest, file, lent, limits: policy.limits, quota, ticker: self.shared.runtimes.ticking() }
     }
 
     async fn write_down(&self, entry: serde_json::Map<String, serde_json::Value>) -> Result<(), ScriptError> {

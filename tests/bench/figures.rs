@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
 use serde_json::{Value, json};
+use skillcell::config::Scripts;
 use skillcell::library::{roots, scan, snapshot::Snapshot};
 use skillcell::runtime::Runtime;
 use skillcell::set_aside::SetAside;
@@ -112,7 +113,12 @@ fn skillcell_engine_request(request: &skillcell::bindings::catalog::Request) -> 
 fn engine(library: &Path) -> EngineInstance {
     let choice = roots::Choice { given: vec![library.display().to_string()], ..roots::Choice::default() };
     let roots = roots::choose(&choice).expect("a root").into();
-    let terms = Terms { roots, set_aside: Arc::new(SetAside::default()), file_limit: 1 << 20 };
+    let terms = Terms {
+        roots,
+        set_aside: Arc::new(SetAside::default()),
+        file_limit: 1 << 20,
+        scripts: Scripts::default().terms(),
+    };
     let world = EngineWorld::bundled(Arc::new(Runtime::new().expect("a runtime"))).expect("the bundled engine");
     let mut engine = world.instantiate(&terms).expect("an engine");
     let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).expect("a library");

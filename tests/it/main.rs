@@ -7,6 +7,8 @@ mod freshness;
 mod grants;
 mod hostile;
 mod protocol;
+mod runtimes;
+mod sandbox;
 mod scripts;
 mod tidy;
 

@@ -66,12 +66,17 @@ pub struct Head {
     pub last: u64,
     /// The code of the last line.
     pub code: String,
+    /// How long the file with the last line is. If it is longer, a line did not reach the head.
+    pub length: u64,
 }
 
 impl Head {
     pub fn text(&self, key: &Key) -> String {
-        let Self { first, before_first, last, code } = self;
-        let plain = json!({"first": first, "before_first": before_first, "last": last, "code": code}).to_string();
+        let Self { first, before_first, last, code, length } = self;
+        let plain = json!({
+            "first": first, "before_first": before_first, "last": last, "code": code, "length": length,
+        });
+        let plain = plain.to_string();
         let proof = hex(&key.code(&[b"head", plain.as_bytes()]));
         json!({"head": plain, "proof": proof}).to_string()
     }
@@ -91,6 +96,7 @@ impl Head {
             before_first: text("before_first")?,
             last: number("last")?,
             code: text("code")?,
+            length: number("length")?,
         })
     }
 }

@@ -1,7 +1,6 @@
 //! What commands that touch skills begin with: the roots, the engine, the sandbox.
 
 use crate::audit::Audit;
-use crate::bindings::catalog::ScriptTerms;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::library::roots::{self, SkillRoot};
@@ -43,7 +42,7 @@ pub fn open(config: Config) -> anyhow::Result<Opened> {
         roots: Arc::clone(&roots),
         set_aside: Arc::new(SetAside::default()),
         file_limit: config.file_limit,
-        scripts: script_terms(&config),
+        scripts: config.scripts.terms(),
     };
     let catalog = Catalog::new(world, terms.clone());
     let runtimes = Arc::new(Runtimes::new(cache(&config)).map_err(broken)?);
@@ -66,18 +65,4 @@ fn audit(config: &Config) -> anyhow::Result<Option<Audit>> {
         return Ok(None);
     };
     Ok(Some(Audit::open(&places.audit(), &places.audit_key())?))
-}
-
-fn script_terms(config: &Config) -> ScriptTerms {
-    let limits = &config.scripts.limits;
-    ScriptTerms {
-        enabled: config.scripts.enabled,
-        timeout_seconds: limits.time.as_secs(),
-        max_output_bytes: limits.output as u64,
-        memory_bytes: limits.memory as u64,
-        fuel: limits.fuel,
-        scratch_bytes: limits.scratch_bytes,
-        scratch_files: limits.scratch_files,
-        allowed_extensions: config.scripts.allowed_extensions.iter().cloned().collect(),
-    }
 }

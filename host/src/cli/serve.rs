@@ -11,6 +11,7 @@ use crate::mcp::transport::Stdio;
 use anyhow::Context as _;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::BufReader;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,9 +25,13 @@ const BLOCKING_THREADS: usize = 8;
 /// How often the server looks at the disk by itself.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
+/// More than anybody needs, and far from what a kernel has.
+const MOST_OPEN_FILES: u64 = 16_384;
+
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
     // Before the first thread, so that it holds for all of them.
     lockdown::forbid_programs()?;
+    raise_open_files();
     let mut told = arguments.more.told();
     told.folders = arguments.folders.into_iter().chain(told.folders).collect();
     told.engine = arguments.engine;
@@ -62,6 +67,15 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     scripts.ended().await;
     writing.finish().await;
     Ok(())
+}
+
+/// Takes as many open files as the operating system gives. The usual number is for programs that do one thing.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = Some(MOST_OPEN_FILES.min(limit.maximum.unwrap_or(MOST_OPEN_FILES)));
+    if limit.current < wanted {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: wanted, ..limit });
+    }
 }
 
 fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {

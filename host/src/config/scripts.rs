@@ -1,6 +1,7 @@
 //! What the operator says about scripts, made sure of.
 
 use super::file::{RawGrant, RawScripts};
+use crate::bindings::catalog::ScriptTerms;
 use crate::grants::hosts::HostPattern;
 use crate::grants::{Entry, Grant, Grants};
 use crate::sandbox::limits::Limits;
@@ -53,6 +54,22 @@ impl Default for Scripts {
             deterministic: false,
             allowed_extensions: USUAL.iter().map(|(extension, _)| (*extension).to_owned()).collect(),
             runners: USUAL.iter().map(|(extension, runner)| ((*extension).to_owned(), runner.clone())).collect(),
+        }
+    }
+}
+
+impl Scripts {
+    /// What the engine has to know, to tell where content tries to get more.
+    pub fn terms(&self) -> ScriptTerms {
+        ScriptTerms {
+            enabled: self.enabled,
+            timeout_seconds: self.limits.time.as_secs(),
+            max_output_bytes: self.limits.output as u64,
+            memory_bytes: self.limits.memory as u64,
+            fuel: self.limits.fuel,
+            scratch_bytes: self.limits.scratch_bytes,
+            scratch_files: self.limits.scratch_files,
+            allowed_extensions: self.allowed_extensions.iter().cloned().collect(),
         }
     }
 }

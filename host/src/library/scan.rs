@@ -34,8 +34,14 @@ pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for (number, root) in (0..).zip(roots) {
+        let opened = root.open();
+        // A server that is short of files at this moment has not lost its skills.
+        if opened.as_ref().is_err_and(is_out_of_files) && before(number).folder.is_some() {
+            found.push(None);
+            continue;
+        }
         // A second way to a folder that is a root already brings nothing new.
-        let handle = root.open().ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
+        let handle = opened.ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
         found.push(RootScan { root, number, file_limit }.run(handle, before(number)));
     }
     if found.iter().all(Option::is_none) && !previous.roots.is_empty() {
@@ -48,6 +54,11 @@ pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option
         scan.changes.extend(changes);
     }
     Some(scan)
+}
+
+fn is_out_of_files(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    error.raw_os_error().is_some_and(|number| [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&number))
 }
 
 fn identity(handle: &Dir) -> Option<(u64, u64)> {

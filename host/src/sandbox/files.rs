@@ -38,6 +38,8 @@ pub enum FileError {
     OtherVolume,
     #[error("no room left")]
     Full,
+    #[error("too many open files")]
+    TooManyOpen,
     #[error("not a valid path")]
     BadPath,
     #[error("too long a name")]
@@ -116,7 +118,6 @@ pub trait OpenFile: Send + Sync {
     fn write_at(&self, from: &[u8], offset: u64) -> Result<usize, FileError>;
     fn set_size(&self, size: u64) -> Result<(), FileError>;
     fn stat(&self) -> Result<Stat, FileError>;
-    fn set_times(&self, times: NewTimes) -> Result<(), FileError>;
 }
 
 /// One folder of the tree. Paths are below it, plain, and empty for the folder itself.
@@ -230,6 +231,15 @@ impl Files {
 
     pub fn set_times(&mut self, from: &GuestPath, path: &str, follow: bool, times: NewTimes) -> Result<(), FileError> {
         self.change("touch", from, path, FileError::ReadOnly, |volume, below| volume.set_times(below, follow, times))
+    }
+
+    /// The same for something that was opened, by where it was then.
+    pub fn touch(&mut self, path: &GuestPath, times: NewTimes) -> Result<(), FileError> {
+        let touched = match self.place(path)? {
+            Place::Between(_) => Err(FileError::ReadOnly),
+            Place::Mounted { mount, below } => self.mounts[mount].volume.set_times(&below, true, times),
+        };
+        touched.inspect_err(|error| self.note("touch", path, *error))
     }
 
     pub fn rename(&mut self, from: (&GuestPath, &str), to: (&GuestPath, &str)) -> Result<(), FileError> {

@@ -11,6 +11,7 @@ mod system;
 pub use descriptors::Descriptors;
 
 use crate::sandbox::state::ScriptState;
+use crate::sandbox::stop::Over;
 use bytes::GuestBytes;
 use numbers::Errno;
 use wasmtime::{Caller, Extern, Linker};
@@ -33,7 +34,11 @@ fn with(
         return Err(wasmtime::Error::msg("the module exports no memory"));
     };
     let (bytes, state) = memory.data_and_store_mut(caller);
-    Ok(match body(&mut GuestBytes(bytes), state) {
+    let answer = body(&mut GuestBytes(bytes), state);
+    if state.stop.is_due() {
+        return Err(Over.into());
+    }
+    Ok(match answer {
         Ok(()) => 0,
         Err(error) => error.0,
     })

@@ -23,6 +23,8 @@ const MOST_AT_ONCE: usize = 1 << 20;
 pub struct FilesView<'state> {
     pub files: &'state mut Files,
     pub handles: &'state mut ResourceTable,
+    /// Entries in all listings that are open.
+    pub listed: &'state mut usize,
 }
 
 /// Marks the data of the `wasi:filesystem` import for the linker.
@@ -40,7 +42,13 @@ pub struct Descriptor {
 }
 
 /// The entries of a folder that is being listed.
-pub struct Listing(std::vec::IntoIter<Entry>);
+pub struct Listing {
+    entries: std::vec::IntoIter<Entry>,
+    count: usize,
+}
+
+/// Most entries of folders that a guest lists at the same time. They are kept by the host.
+const MOST_LISTED: usize = 100_000;
 
 /// Why an import fails: an answer to the guest, or a handle it does not have.
 #[derive(Debug)]
@@ -73,6 +81,8 @@ fn code(error: FileError) -> ErrorCode {
         FileError::ThroughLink => ErrorCode::Loop,
         FileError::OtherVolume => ErrorCode::CrossDevice,
         FileError::Full => ErrorCode::InsufficientSpace,
+        // There is no word for it.
+        FileError::TooManyOpen => ErrorCode::Quota,
         FileError::BadPath => ErrorCode::Invalid,
         FileError::LongName => ErrorCode::NameTooLong,
         FileError::Busy => ErrorCode::Busy,
@@ -193,7 +203,8 @@ impl types::HostDescriptor for FilesView<'_> {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> Result<(), Failure> {
-        Ok(self.writable_file(&handle)?.set_times(new_times(accessed, modified))?)
+        let path = self.handles.get(&handle)?.path.clone();
+        Ok(self.files.touch(&path, new_times(accessed, modified))?)
     }
 
     fn read(&mut self, handle: Resource<Descriptor>, length: u64, offset: u64) -> Result<(Vec<u8>, bool), Failure> {
@@ -208,7 +219,13 @@ impl types::HostDescriptor for FilesView<'_> {
 
     fn read_directory(&mut self, handle: Resource<Descriptor>) -> Result<Resource<Listing>, Failure> {
         let entries = self.files.list(&self.folder(&handle)?)?;
-        Ok(self.handles.push(Listing(entries.into_iter()))?)
+        let count = entries.len();
+        if *self.listed + count > MOST_LISTED {
+            return Err(FileError::TooManyOpen.into());
+        }
+        let listing = self.handles.push(Listing { entries: entries.into_iter(), count })?;
+        *self.listed += count;
+        Ok(listing)
     }
 
     fn create_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
@@ -334,12 +351,12 @@ impl types::HostDescriptor for FilesView<'_> {
 
 impl types::HostDirectoryEntryStream for FilesView<'_> {
     fn read_directory_entry(&mut self, listing: Resource<Listing>) -> Result<Option<DirectoryEntry>, Failure> {
-        let next = self.handles.get_mut(&listing)?.0.next();
+        let next = self.handles.get_mut(&listing)?.entries.next();
         Ok(next.map(|entry| DirectoryEntry { type_: kind(entry.kind), name: entry.name }))
     }
 
     fn drop(&mut self, listing: Resource<Listing>) -> wasmtime::Result<()> {
-        self.handles.delete(listing)?;
+        *self.listed -= self.handles.delete(listing)?.count;
         Ok(())
     }
 }

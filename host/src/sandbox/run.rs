@@ -1,10 +1,12 @@
 //! One run: a thread, a store with limits, and what came of it.
 
+use crate::runtime::ticker::Ticker;
 use crate::sandbox::files::memory::Quota;
 use crate::sandbox::limits::{LimitHit, Limits};
 use crate::sandbox::output::Written;
 use crate::sandbox::runtimes::Guest;
 use crate::sandbox::state::{Lent, ScriptState};
+use crate::sandbox::stop::{Over, Stop};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -12,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
 
-/// A guest comes up for air after this many steps: well under 10 ms, so that time and cancellation are noticed.
+/// CPython comes up for air after this many steps, which take well under 10 ms. Other guests do at every tick as well.
 const STEPS_BETWEEN_YIELDS: u64 = 2_000_000;
 
 /// Exit codes as a shell gives them: killed, and aborted.
@@ -27,6 +29,7 @@ pub struct Job {
     pub lent: Lent,
     pub limits: Limits,
     pub quota: Arc<Quota>,
+    pub ticker: Arc<Ticker>,
 }
 
 /// How a run ended.
@@ -55,10 +58,18 @@ pub async fn run(job: Job, cancelled: CancellationToken) -> Result<Finished, Los
     let (told, finished) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
     let work = move || {
+        step_back();
         let _ = told.send(runtime.block_on(finish(job, cancelled)));
     };
     std::thread::Builder::new().name("script".to_owned()).spawn(work).map_err(|_| Lost)?;
     finished.await.map_err(|_| Lost)
+}
+
+/// Lets threads that answer requests go first when there are not enough cores for all.
+fn step_back() {
+    // Elsewhere this would be about the whole process.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, 5);
 }
 
 /// What ended a guest.
@@ -70,11 +81,13 @@ enum End {
 }
 
 async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
-    let Job { guest, file, lent, limits, quota } = job;
+    let Job { guest, file, lent, limits, quota, ticker } = job;
     let (stdout, stderr, denials) = (lent.stdout.clone(), lent.stderr.clone(), lent.denials.clone());
-    let mut store = Store::new(guest.engine(), ScriptState::new(lent));
-    store.limiter(|state| &mut state.meter);
     let began = Instant::now();
+    let stop = Stop { deadline: began + limits.time, cancelled: cancelled.clone() };
+    let mut store = Store::new(guest.engine(), ScriptState::new(lent, stop));
+    store.limiter(|state| &mut state.meter);
+    let ticking = ticker.tick();
     let end = match fuelled(&mut store, &limits) {
         Err(error) => End::Broke(error),
         Ok(()) => tokio::select! {
@@ -87,7 +100,13 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
             },
         },
     };
+    drop(ticking);
     let duration = began.elapsed();
+    let end = match end {
+        End::Broke(error) if error.is::<Over>() && cancelled.is_cancelled() => End::Cancelled,
+        End::Broke(error) if error.is::<Over>() => End::OutOfTime,
+        end => end,
+    };
     let meter = &store.data().meter;
     let (exit_code, hit, message) = match &end {
         End::Exited(code) => (*code, None, None),
@@ -98,7 +117,8 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
             (KILLED, Some(LimitHit::Memory), Some(message))
         }
         End::Broke(error) => match error.downcast_ref::<I32Exit>() {
-            Some(I32Exit(code)) => (*code, None, None),
+            // A number that does not fit is no success.
+            Some(I32Exit(code)) => (u8::try_from(*code).unwrap_or(u8::MAX).into(), None, None),
             None if error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel) => {
                 let message = format!("Script killed: more than {} steps.", limits.fuel);
                 (KILLED, Some(LimitHit::Fuel), Some(message))
@@ -130,7 +150,9 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
 
 fn fuelled(store: &mut Store<ScriptState>, limits: &Limits) -> wasmtime::Result<()> {
     store.set_fuel(limits.fuel)?;
-    store.fuel_async_yield_interval(Some(STEPS_BETWEEN_YIELDS))
+    store.fuel_async_yield_interval(Some(STEPS_BETWEEN_YIELDS))?;
+    store.epoch_deadline_async_yield_and_update(1);
+    Ok(())
 }
 
 /// The innermost reason, on one line.

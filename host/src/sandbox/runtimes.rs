@@ -9,6 +9,7 @@ pub use cache::Cache;
 pub use load::{LARGEST, LoadError, Role};
 
 use crate::bindings::script::ScriptRuntimePre;
+use crate::runtime::ticker::Ticker;
 use crate::sandbox::state::ScriptState;
 use crate::sha256::Sha256;
 use std::collections::HashMap;
@@ -52,6 +53,7 @@ impl Language {
 /// Until the process ends: the wasmtime engines, what guests may import, and the guests loaded so far.
 pub struct Runtimes {
     engine: Engine,
+    ticker: Arc<Ticker>,
     components: component::Linker<ScriptState>,
     modules: Linker<ScriptState>,
     bundled: [OnceLock<Result<Guest, LoadError>>; 3],
@@ -121,6 +123,7 @@ impl Runtimes {
     pub fn new(cache: Option<Cache>) -> wasmtime::Result<Self> {
         let engine = Engine::new(&skillcell_artifacts::compiler::script_config())?;
         Ok(Self {
+            ticker: Arc::new(Ticker::start(engine.clone())),
             components: load::component_linker(&engine)?,
             modules: load::module_linker(&engine)?,
             engine,
@@ -128,6 +131,11 @@ impl Runtimes {
             loaded: Mutex::default(),
             cache,
         })
+    }
+
+    /// While this lives, guests come up for air at every tick.
+    pub fn ticking(&self) -> Arc<Ticker> {
+        Arc::clone(&self.ticker)
     }
 
     /// A runtime of this binary. The first call loads it, which takes some milliseconds.

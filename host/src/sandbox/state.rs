@@ -8,9 +8,13 @@ use crate::sandbox::nature::Nature;
 use crate::sandbox::output::Output;
 use crate::sandbox::p1::Descriptors;
 use crate::sandbox::p2::FilesView;
+use crate::sandbox::stop::Stop;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
+
+/// Most things of the host that a component holds at once: files, listings, streams, requests.
+const MOST_HANDLES: usize = 4_096;
 
 /// The state of a store that runs one script.
 pub struct ScriptState {
@@ -23,7 +27,9 @@ pub struct ScriptState {
     pub nature: Nature,
     pub denials: Denials,
     pub meter: Meter,
+    pub stop: Stop,
     handles: ResourceTable,
+    listed: usize,
     wasi: WasiCtx,
     http: WasiHttpCtx,
     gate: Gate,
@@ -43,18 +49,15 @@ pub struct Lent {
 }
 
 impl ScriptState {
-    pub fn new(lent: Lent) -> Self {
+    pub fn new(lent: Lent, stop: Stop) -> Self {
         let Lent { files, arguments, variables, stdout, stderr, nature, denials, gate, memory_limit } = lent;
         let mut wasi = WasiCtxBuilder::new();
         wasi.args(&arguments).envs(&variables);
         // Never our own streams: one stray line there would corrupt the protocol.
         wasi.stdout(stdout.clone()).stderr(stderr.clone());
         nature.give_to(&mut wasi);
-        let sockets = denials.clone();
-        wasi.socket_addr_check(move |address, _| {
-            sockets.note(format!("use a socket to `{address}`: scripts reach the network only through HTTP"));
-            Box::pin(async { false })
-        });
+        let mut handles = ResourceTable::new();
+        handles.set_max_capacity(MOST_HANDLES);
         Self {
             files,
             descriptors: Descriptors::default(),
@@ -65,7 +68,9 @@ impl ScriptState {
             nature,
             denials,
             meter: Meter::new(memory_limit),
-            handles: ResourceTable::new(),
+            stop,
+            handles,
+            listed: 0,
             wasi: wasi.build(),
             http: WasiHttpCtx::new(),
             gate,
@@ -73,7 +78,7 @@ impl ScriptState {
     }
 
     pub fn files(&mut self) -> FilesView<'_> {
-        FilesView { files: &mut self.files, handles: &mut self.handles }
+        FilesView { files: &mut self.files, handles: &mut self.handles, listed: &mut self.listed }
     }
 }
 

@@ -6,7 +6,8 @@ use cap_std::fs::{Dir, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsE
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 /// Files that steer agents, editors, shells and git. A script that may write in a folder may still not write these,
@@ -112,6 +113,7 @@ impl Disk {
     }
 
     fn open_for_writing(&self, path: &str, how: How) -> Result<Opened, FileError> {
+        let place = OpenPlace::take()?;
         let (folder, name) = self.parent(path)?;
         let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         flags.set(OFlags::CREATE, how.create);
@@ -129,7 +131,7 @@ impl Disk {
         if how.truncate {
             file.set_len(0).map_err(of_io)?;
         }
-        Ok(Opened::File(Arc::new(DiskFile { file: cap_std::fs::File::from_std(file), writable: true })))
+        Ok(Opened::File(Arc::new(DiskFile { file: cap_std::fs::File::from_std(file), writable: true, _place: place })))
     }
 }
 
@@ -179,7 +181,7 @@ impl Volume for Disk {
         match kind_of(&metadata.file_type()) {
             Kind::Folder => Ok(Opened::Folder),
             Kind::File if how.folder => Err(FileError::NotAFolder),
-            Kind::File => Ok(Opened::File(Arc::new(DiskFile { file, writable: false }))),
+            Kind::File => Ok(Opened::File(Arc::new(DiskFile { file, writable: false, _place: OpenPlace::take()? }))),
             Kind::Link | Kind::Other => Err(FileError::NotPermitted),
         }
     }
@@ -225,6 +227,33 @@ impl Volume for Disk {
 struct DiskFile {
     file: cap_std::fs::File,
     writable: bool,
+    _place: OpenPlace,
+}
+
+/// One of the files that all scripts together may hold open. The server needs the rest for itself.
+#[derive(Debug)]
+struct OpenPlace;
+
+static OPEN: AtomicU64 = AtomicU64::new(0);
+
+/// A quarter of what the operating system lets this process have.
+static MOST_OPEN: LazyLock<u64> = LazyLock::new(|| {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(4096);
+    (limit / 4).min(4096)
+});
+
+impl OpenPlace {
+    fn take() -> Result<Self, FileError> {
+        let taken =
+            OPEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < *MOST_OPEN).then_some(open + 1));
+        taken.map(|_| Self).map_err(|_| FileError::TooManyOpen)
+    }
+}
+
+impl Drop for OpenPlace {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl DiskFile {
@@ -250,11 +279,6 @@ impl OpenFile for DiskFile {
 
     fn stat(&self) -> Result<Stat, FileError> {
         self.file.metadata().map(|metadata| stat_of(&metadata)).map_err(of_io)
-    }
-
-    fn set_times(&self, times: NewTimes) -> Result<(), FileError> {
-        self.check_writable()?;
-        rustix::fs::futimens(&self.file, &timestamps(times)).map_err(of_number)
     }
 }
 

@@ -181,16 +181,6 @@ impl OpenFile for MemoryFile {
         let content = self.content();
         Ok(Stat::new(Kind::File, content.bytes.get().len() as u64, self.number, content.modified))
     }
-
-    fn set_times(&self, times: NewTimes) -> Result<(), FileError> {
-        if self.place.is_none() {
-            return Err(FileError::ReadOnly);
-        }
-        if let Some(modified) = times.modified {
-            self.content().modified = modified;
-        }
-        Ok(())
-    }
 }
 
 impl Memory {
@@ -368,7 +358,12 @@ impl Volume for Memory {
         self.check_writable()?;
         match self.find(path)? {
             Found::Folder(_) => Ok(()),
-            Found::File(file) => file.set_times(times),
+            Found::File(file) => {
+                if let Some(modified) = times.modified {
+                    file.content().modified = modified;
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -52,6 +52,9 @@ impl GuestPath {
                 }
             }
         }
+        if path.len() > LONGEST_PATH {
+            return Err(FileError::LongName);
+        }
         Ok(Target { path: Self(path), folder_only: matches!(last, "" | "." | "..") })
     }
 

@@ -21,6 +21,8 @@ const TOP: u32 = 3;
 /// Open files by number.
 pub struct Descriptors {
     open: Vec<Option<Descriptor>>,
+    /// The folder that is being listed, with its entries as they were when that began. Only one is kept.
+    listing: Option<(u32, Arc<[Entry]>)>,
 }
 
 pub struct Descriptor {
@@ -28,8 +30,6 @@ pub struct Descriptor {
     position: u64,
     append: bool,
     path: GuestPath,
-    /// The entries of a folder that is being listed, as they were when that began.
-    listing: Option<Arc<[Entry]>>,
 }
 
 pub enum What {
@@ -43,15 +43,14 @@ pub enum What {
 impl Default for Descriptors {
     fn default() -> Self {
         let streams = [What::Input, What::Output, What::Error, What::Folder];
-        Self {
-            open: streams.into_iter().map(|what| Some(Descriptor::new(what, GuestPath::default(), false))).collect(),
-        }
+        let open = streams.into_iter().map(|what| Some(Descriptor::new(what, GuestPath::default(), false))).collect();
+        Self { open, listing: None }
     }
 }
 
 impl Descriptor {
     fn new(what: What, path: GuestPath, append: bool) -> Self {
-        Self { what, position: 0, append, path, listing: None }
+        Self { what, position: 0, append, path }
     }
 }
 
@@ -164,7 +163,8 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
         "fd_filestat_set_times",
         |mut call: Call<'_>, fd: u32, accessed: u64, modified: u64, flags: u32| {
             with(&mut call, |_, state| {
-                Ok(state.descriptors.file(fd)?.set_times(paths::new_times(accessed, modified, flags)?)?)
+                let path = state.descriptors.get(fd)?.path.clone();
+                Ok(state.files.touch(&path, paths::new_times(accessed, modified, flags)?)?)
             })
         },
     )?;
@@ -350,12 +350,12 @@ fn list(
     cookie: u64,
 ) -> Result<u32, Errno> {
     let path = state.descriptors.folder(fd)?;
-    let known = state.descriptors.get(fd)?.listing.clone().filter(|_| cookie != 0);
+    let known = state.descriptors.listing.take().filter(|(number, _)| *number == fd && cookie != 0);
     let entries = match known {
-        Some(entries) => entries,
+        Some((_, entries)) => entries,
         None => state.files.list(&path)?.into(),
     };
-    state.descriptors.get_mut(fd)?.listing = Some(Arc::clone(&entries));
+    state.descriptors.listing = Some((fd, Arc::clone(&entries)));
     let mut used: u32 = 0;
     let first = usize::try_from(cookie).unwrap_or(usize::MAX).min(entries.len());
     for (number, entry) in entries.iter().enumerate().skip(first) {

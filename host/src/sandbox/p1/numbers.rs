@@ -44,6 +44,7 @@ impl From<FileError> for Errno {
             FileError::ThroughLink => Self::LOOP,
             FileError::OtherVolume => Self::XDEV,
             FileError::Full => Self::NOSPC,
+            FileError::TooManyOpen => Self::MFILE,
             FileError::BadPath => Self::INVAL,
             FileError::LongName => Self::NAMETOOLONG,
             FileError::Busy => Self::BUSY,

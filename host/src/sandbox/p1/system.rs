@@ -10,6 +10,9 @@ use wasmtime_wasi::I32Exit;
 /// Most events that one wait is for.
 const MOST_EVENTS: u32 = 1024;
 
+/// Most random bytes between two looks at the clock.
+const RANDOM_AT_ONCE: usize = 1 << 20;
+
 type Call<'a> = Caller<'a, ScriptState>;
 
 pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
@@ -33,7 +36,12 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap(MODULE, "random_get", |mut call: Call<'_>, into: u32, length: u32| {
         with(&mut call, |bytes, state| {
-            state.nature.fill(bytes.slice_mut(into, length)?);
+            for part in bytes.slice_mut(into, length)?.chunks_mut(RANDOM_AT_ONCE) {
+                if state.stop.is_due() {
+                    break;
+                }
+                state.nature.fill(part);
+            }
             Ok(())
         })
     })?;

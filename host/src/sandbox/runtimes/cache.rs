@@ -174,7 +174,7 @@ mod tests {
         let engine = engine();
         let (cache, name, _) = filled(folder.path(), &engine);
         let mut settings = skillcell_artifacts::compiler::script_config();
-        settings.epoch_interruption(true);
+        settings.epoch_interruption(false);
         let newer = Engine::new(&settings).unwrap();
         assert_ne!(Cache::name(&newer, &Sha256::of(WASM)), name, "another compiler looks for another file");
         assert!(cache.get(&name).unwrap().module(&newer).is_err(), "and would not take this one");

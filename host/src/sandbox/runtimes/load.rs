@@ -134,7 +134,7 @@ fn misfit(error: wasmtime::Error) -> LoadError {
 }
 
 /// What components may import: all of `wasi:cli/imports`, with our own files, and HTTP through the gate. Sockets are there
-/// and refuse every address.
+/// and are all refused.
 pub fn component_linker(engine: &Engine) -> wasmtime::Result<component::Linker<ScriptState>> {
     let mut linker = component::Linker::new(engine);
     let l = &mut linker;

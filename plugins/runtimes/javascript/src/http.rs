@@ -111,7 +111,8 @@ fn send(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<J
     };
     let (resolve, reject) = (callback(6)?, callback(7)?);
     let host = request.authority.clone();
-    let exchange = outgoing::send(request).map_err(|failure| JsError::from_opaque(failed(&failure, &host, context)))?;
+    let exchange =
+        outgoing::send(&request).map_err(|failure| JsError::from_opaque(failed(&failure, &host, context)))?;
     let events = Host::of(context).events.clone();
     let id = events.requests.next_id.get();
     events.requests.next_id.set(id + 1);

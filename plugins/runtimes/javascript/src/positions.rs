@@ -80,8 +80,9 @@ impl<'a> Place<'a> {
 
     /// The first frame that lies in a file, not in Node's library or the engine.
     pub fn first_in(stack: &'a str) -> Option<Self> {
-        stack.lines().filter(|line| line.starts_with("    at ")).find_map(|line| {
-            let place = line.rsplit([' ', '(']).next()?.trim_end_matches(')');
+        stack.lines().filter_map(|line| line.strip_prefix("    at ")).find_map(|frame| {
+            let named = frame.strip_suffix(')').and_then(|frame| frame.rsplit_once(" ("));
+            let place = named.map_or(frame, |(_, place)| place);
             Self::parse(place).filter(|place| place.file.starts_with('/'))
         })
     }

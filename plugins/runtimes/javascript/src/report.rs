@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use boa_engine::builtins::promise::PromiseState;
+use boa_engine::error::EngineError;
 use boa_engine::{Context, JsError, JsNativeError, JsResult, JsValue, js_string};
 
 use crate::builtins;
@@ -10,6 +11,9 @@ use crate::console::write_error;
 use crate::event_loop::Fault;
 use crate::host::Host;
 use crate::positions::Place;
+
+/// As many as Node shows. A stack that overflowed has many more, all alike.
+const FRAMES: usize = 10;
 
 /// Lets listeners of `uncaughtException` and `unhandledRejection` have it, or prints it.
 ///
@@ -48,11 +52,19 @@ pub fn thrown(error: JsError, context: &mut Context) {
 /// The engine ends deep recursion in a way no script can catch; people know it by Node's name.
 fn opaque(error: JsError, context: &mut Context) -> JsValue {
     error.into_opaque(context).unwrap_or_else(|error| {
-        let message = match error.as_engine() {
-            Some(boa_engine::error::EngineError::RuntimeLimit(_)) => "Maximum call stack size exceeded".to_owned(),
-            _ => error.to_string(),
+        let text = error.to_string();
+        let (title, frames) = text.split_once('\n').unwrap_or((&text, ""));
+        let title = match error.as_engine() {
+            Some(EngineError::RuntimeLimit(_)) => "Maximum call stack size exceeded",
+            _ => title,
         };
-        JsNativeError::range().with_message(message).into_opaque(context).into()
+        let object = JsNativeError::range().with_message(title.to_owned()).into_opaque(context);
+        let frames: Vec<_> = frames.lines().take(FRAMES).collect();
+        let frames = Host::of(context).positions.rewrite(&frames.join("\n"));
+        let stack = js_string!(format!("RangeError: {title}\n{frames}"));
+        // A fresh error object takes any property.
+        _ = object.create_data_property(js_string!("stack"), stack, context);
+        object.into()
     })
 }
 

@@ -13,7 +13,9 @@ pub fn crash() {
         "unreachable" => core::arch::wasm32::unreachable(),
         "recursion" => say(deeper(1).to_string()),
         // SAFETY: there is none; the sandbox has to stop it.
-        "outside" => say(unsafe { black_box(std::ptr::without_provenance::<u8>(usize::MAX)).read_volatile() }.to_string()),
+        "outside" => {
+            say(unsafe { black_box(std::ptr::without_provenance::<u8>(usize::MAX)).read_volatile() }.to_string())
+        }
         other => panic!("nothing breaks by `{other}`"),
     }
 }

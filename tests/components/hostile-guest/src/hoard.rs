@@ -27,7 +27,7 @@ pub fn listings() {
     let mut held = Vec::new();
     while let Ok(listing) = fs::read_dir("/tmp") {
         held.push(listing);
-        if held.len() == 10_000 {
+        if held.len() == 4_000 {
             break;
         }
     }

@@ -23,15 +23,17 @@ pub fn make() {
     tell("link in skill", fs::soft_link("/etc", "/skill/planted"));
 }
 
-/// Reads a folder that somebody keeps swapping for a link out of the skill.
+/// Reads folders that somebody keeps swapping for a link out of the skill, and out of the project.
 pub fn race() {
-    let mut honest = 0;
-    for _ in 0..20_000 {
-        match fs::read_to_string("/skill/race/secret.txt") {
-            Ok(text) if text == "fine" => honest += 1,
-            Ok(text) => say(format!("BROKEN: {text}")),
-            Err(_) => {}
+    for folder in ["/skill", "/work"] {
+        let mut honest = 0;
+        for _ in 0..10_000 {
+            match fs::read_to_string(format!("{folder}/race/secret.txt")) {
+                Ok(text) if text == "fine" => honest += 1,
+                Ok(text) => say(format!("BROKEN: {text}")),
+                Err(_) => {}
+            }
         }
+        say(format!("held: honest {honest} in {folder}"));
     }
-    say(format!("held: honest {honest}"));
 }

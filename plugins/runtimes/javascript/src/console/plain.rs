@@ -263,3 +263,87 @@ fn quote(text: &str, indentation: usize) -> Result<String, Refusal> {
     quoted.push(mark);
     Ok(quoted)
 }
+
+#[cfg(test)]
+mod tests {
+    use boa_engine::Source;
+
+    use super::*;
+
+    #[test]
+    fn plain_data_looks_as_under_node() {
+        let context = &mut Context::default();
+        for (expression, expected) in [
+            ("[1, 'two', { three: 3 }]", "[ 1, 'two', { three: 3 } ]"),
+            ("{ a: 1, b: [1, 2], c: { d: { e: { f: 1 } } } }", "{ a: 1, b: [ 1, 2 ], c: { d: { e: [Object] } } }"),
+            (
+                "{ 'a-b': 1, 2: -0, u: undefined, n: null, big: 5n }",
+                "{ '2': -0, 'a-b': 1, u: undefined, n: null, big: 5n }",
+            ),
+            ("[[], {}, [[[[1]]]]]", "[ [], {}, [ [ [Array] ] ] ]"),
+            (
+                "[1.5, 2.25, 100, -3, 4, 5, 6, 7, 8, 9, 10]",
+                "[
+  1.5, 2.25, 100, -3,
+    4,    5,   6,  7,
+    8,    9,  10
+]",
+            ),
+            (
+                "['apple', 'banana', 'cherry', 'date', 'elderberry', 'fig', 'grape', 'honeydew']",
+                "[
+  'apple',
+  'banana',
+  'cherry',
+  'date',
+  'elderberry',
+  'fig',
+  'grape',
+  'honeydew'
+]",
+            ),
+            (
+                "{ name: 'a long name here', description: 'some long description text', tags: ['x', 'y'], n: 12345678 }",
+                "{
+  name: 'a long name here',
+  description: 'some long description text',
+  tags: [ 'x', 'y' ],
+  n: 12345678
+}",
+            ),
+            (r#"["it's", 'say "hi"', 'a\nb\u0001']"#, r#"[ "it's", 'say "hi"', 'a\nb\x01' ]"#),
+            (
+                "{ list: Array.from({ length: 104 }, (_, i) => i) }",
+                "{
+  list: [
+     0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11,
+    12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+    24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35,
+    36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+    48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59,
+    60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71,
+    72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83,
+    84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95,
+    96, 97, 98, 99,
+    ... 4 more items
+  ]
+}",
+            ),
+        ] {
+            let value = context.eval(Source::from_bytes(&format!("({expression})"))).expect("each is an expression");
+            let Ok(shown) = show(&value, context) else { panic!("{expression} is plain") };
+            assert_eq!(shown, expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_left_to_those_who_know() {
+        let context = &mut Context::default();
+        for expression in
+            ["new Map()", "[, 1]", "class {}", "Object.create(null)", "{ get a() { return 1 } }", "[Symbol()]"]
+        {
+            let value = context.eval(Source::from_bytes(&format!("({expression})"))).expect("each is an expression");
+            assert!(matches!(show(&value, context), Err(Refusal::NotPlain)), "{expression}");
+        }
+    }
+}

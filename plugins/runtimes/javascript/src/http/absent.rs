@@ -6,7 +6,7 @@ use super::{Answer, Failure, Request};
 
 pub struct Exchange;
 
-pub fn send(_: Request) -> Result<Exchange, Failure> {
+pub fn send(_: &Request) -> Result<Exchange, Failure> {
     Err(Failure::Denied)
 }
 

@@ -21,7 +21,7 @@ pub struct Exchange {
     response: FutureIncomingResponse,
 }
 
-pub fn send(request: Request) -> Result<Exchange, Failure> {
+pub fn send(request: &Request) -> Result<Exchange, Failure> {
     let headers = Fields::new();
     for (name, value) in &request.headers {
         headers

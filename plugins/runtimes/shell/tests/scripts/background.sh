@@ -1,1 +1,0 @@
-for i in 1 2 3; do (sleep 0.0$i; echo "job $i") & done; wait; echo all; sleep 5 & p=$!; kill $p; wait $p 2>/dev/null; echo $?; { sleep 0.01; exit 3; } & wait $!; echo $?; jobs | wc -l; wait -n 2>/dev/null; echo $?

@@ -1,1 +1,0 @@
-basename /a/b/c.txt .txt; basename /a/b/; dirname /a/b/c; dirname c; realpath . | grep -c /; mkdir -p r/s; ln -s r/s lnk; readlink lnk; realpath r/../r/s | grep -c 'r/s$'; readlink -f lnk | grep -c 'r/s$'; basename -s .sh x.sh y.sh

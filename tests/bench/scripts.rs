@@ -1,0 +1,136 @@
+//! What the sandbox costs a script, beside the same script as a child process on this machine: part of `just bench`.
+
+#![expect(clippy::print_stdout, reason = "a report for people")]
+
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session, write_files};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
+
+const RUNS: usize = 100;
+
+/// A language, the command that runs it elsewhere, a script that does nothing and one that computes.
+struct Language {
+    name: &'static str,
+    command: &'static [&'static str],
+    trivial: (&'static str, &'static str),
+    heavy: (&'static str, &'static str),
+}
+
+const LANGUAGES: [Language; 4] = [
+    Language {
+        name: "JavaScript",
+        command: &["node"],
+        trivial: ("hello.js", "console.log('hello');\n"),
+        heavy: ("fib.js", "function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nconsole.log(f(24));\n"),
+    },
+    Language {
+        name: "TypeScript",
+        command: &["npx", "--yes", "tsx"],
+        trivial: ("hello.ts", "const text: string = 'hello';\nconsole.log(text);\n"),
+        heavy: (
+            "fib.ts",
+            "function f(n: number): number { return n < 2 ? n : f(n - 1) + f(n - 2); }\nconsole.log(f(24));\n",
+        ),
+    },
+    Language {
+        name: "Python",
+        command: &["/usr/bin/python3"],
+        trivial: ("hello.py", "print('hello')\n"),
+        heavy: ("fib.py", "def f(n): return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(24))\n"),
+    },
+    Language {
+        name: "shell",
+        command: &["bash"],
+        trivial: ("hello.sh", "echo hello\n"),
+        heavy: ("sum.sh", "s=0; for ((i = 0; i < 20000; i++)); do ((s += i)) || true; done; echo $s\n"),
+    },
+];
+
+fn main() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let skill = folder.path().join("bench");
+    let mut front_matter = String::from("---\nname: bench\ndescription: Scripts to measure\nscripts:\n");
+    for (file, text) in LANGUAGES.iter().flat_map(|language| [language.trivial, language.heavy]) {
+        front_matter.push_str(&format!("  - {{file: {file}, execution: server}}\n"));
+        write_files(&skill, &[(file, text)]);
+    }
+    write_files(&skill, &[("SKILL.md", &format!("{front_matter}---\n"))]);
+    println!("a fresh sandbox each time, question to answer over stdio; medians of {RUNS} runs\n");
+    println!(
+        "{:<12} {:>12} {:>14} {:>10} {:>12}   computing: sandbox, child process",
+        "", "sandbox", "child process", "", "first run"
+    );
+    for language in &LANGUAGES {
+        report(folder.path(), &skill, language);
+    }
+}
+
+fn report(library: &Path, skill: &Path, language: &Language) {
+    let mut firsts = Vec::new();
+    for _ in 0..5 {
+        let mut fresh = Launch::new(SKILLCELL).arg("--quiet").arg(library).start();
+        firsts.push(timed(|| run(&mut fresh, language.trivial.0)));
+    }
+    let mut session = Launch::new(SKILLCELL).arg("--quiet").arg(library).start();
+    run(&mut session, language.trivial.0);
+    let sandbox = median((0..RUNS).map(|_| timed(|| run(&mut session, language.trivial.0))).collect());
+    let heavy = median((0..5).map(|_| timed(|| run(&mut session, language.heavy.0))).collect());
+    let (child, heavy_child) = match child(language, skill, language.trivial.0) {
+        None => (None, None),
+        Some(_) => {
+            let runs = if language.command.len() > 1 { 10 } else { RUNS };
+            let times = (0..runs).filter_map(|_| child(language, skill, language.trivial.0)).collect();
+            let heavy = (0..3).filter_map(|_| child(language, skill, language.heavy.0)).collect();
+            (Some(median(times)), Some(median(heavy)))
+        }
+    };
+    let shown = |time: Option<Duration>| time.map_or("not here".to_owned(), shown);
+    let ratio = |child: Option<Duration>, own: Duration| {
+        child.map_or(String::new(), |child| format!("{:.1} x", child.as_secs_f64() / own.as_secs_f64()))
+    };
+    println!(
+        "{:<12} {:>12} {:>14} {:>10} {:>12}   {:>10} {:>12} {}",
+        language.name,
+        shown(Some(sandbox)),
+        shown(child),
+        ratio(child, sandbox),
+        shown(Some(median(firsts))),
+        shown(Some(heavy)),
+        shown(heavy_child),
+        ratio(heavy_child, heavy),
+    );
+}
+
+fn run(session: &mut Session, file: &str) {
+    let result = session.call_json("run_script", json!({"skill_path": "bench", "file": file, "args": {}}));
+    assert_eq!(result["exit_code"], Value::from(0), "{result}");
+}
+
+/// The time of a child process, or nothing where there is no such interpreter.
+fn child(language: &Language, skill: &Path, file: &str) -> Option<Duration> {
+    let (program, arguments) = language.command.split_first()?;
+    let mut command = Command::new(program);
+    command.args(arguments).arg(skill.join(file)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let began = Instant::now();
+    let status = command.status().ok()?;
+    status.success().then(|| began.elapsed())
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let began = Instant::now();
+    work();
+    began.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
