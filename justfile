@@ -26,6 +26,14 @@ bless:
 bench:
     cargo bench --bench figures --bench scripts
 
+# run the scripts of the fixtures with the interpreters of this machine, and compare with what is recorded
+outside:
+    cargo bench --bench outside
+
+# the unit tests of the runtimes, built for this machine
+test-plugins:
+    cargo test --release -p runtime-javascript -p runtime-shell
+
 # try many more random calls against the file system of scripts
 fuzz:
     PROPTEST_CASES=20000 cargo test --release -p skillcell --lib sandbox::files

@@ -7,6 +7,9 @@ use crate::yaml::{self, Entry, Node, Value};
 /// Its name, directly in a root.
 pub const SETTINGS_FILE: &str = "config.yaml";
 
+/// Sections of which something is known.
+const KNOWN: [&str; 5] = ["scripts", "matching", "refresh", "assets", "analytics"];
+
 /// Runners that other servers ship in this file. They mean the runtimes that there are anyway.
 const STOCK_RUNNERS: [(&str, &[&str]); 4] = [
     (".sh", &["bash", "shell"]),
@@ -15,6 +18,7 @@ const STOCK_RUNNERS: [(&str, &[&str]); 4] = [
     (".py", &["python3", "python"]),
 ];
 
+#[expect(clippy::derivable_impls, reason = "the type is generated")]
 impl Default for ScriptTerms {
     fn default() -> Self {
         Self {
@@ -67,13 +71,13 @@ impl SettingsReader {
         let entries: &[Entry] = match &section.node.value {
             Value::Map(entries) => entries,
             _ if section.node.is_null() => &[],
-            _ if self.is_known(&section.key) => return self.wrong_type(section, "a map of settings"),
+            _ if KNOWN.contains(&section.key.as_str()) => return self.wrong_type(section, "a map of settings"),
             _ => &[],
         };
         match section.key.as_str() {
             "scripts" => entries.iter().for_each(|entry| self.script_setting(entry)),
             "matching" => {
-                self.others(entries, "matching", &["min_score", "max_results", "ambiguity_threshold"], &["scorer"])
+                self.others(entries, "matching", &["min_score", "max_results", "ambiguity_threshold"], &["scorer"]);
             }
             "refresh" => self.others(entries, "refresh", &["enabled", "interval_minutes"], &[]),
             "assets" => self.others(entries, "assets", &["max_size_bytes", "inline_text_max_bytes"], &[]),
@@ -87,10 +91,6 @@ impl SettingsReader {
             "grants" | "repos" | "roots" | "git" | "integrations" => self.forbidden("", section),
             _ => self.unknown("", section),
         }
-    }
-
-    fn is_known(&self, key: &str) -> bool {
-        matches!(key, "scripts" | "matching" | "refresh" | "assets" | "analytics")
     }
 
     fn script_setting(&mut self, entry: &Entry) {

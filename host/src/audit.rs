@@ -16,12 +16,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use verify::Found;
 
 /// A file that is longer than this is put aside, in bytes.
 const FILE_BYTES: u64 = 4 << 20;
 
 /// Most files that are kept; the oldest go.
 const MOST_FILES: usize = 16;
+
+/// Nothing is added to a record that somebody changed: the next line would hide it.
+const TAMPERED: &str =
+    "somebody changed or removed its head; look with `skillcell audit verify`, then move the folder away";
 
 /// The record, shared by all servers of this user.
 pub struct Audit {
@@ -52,8 +57,17 @@ impl Audit {
 
     fn try_add(&self, entry: Map<String, Value>) -> io::Result<()> {
         let _lock = self.lock()?;
-        let mut head = self.head()?.unwrap_or_default();
         let path = self.current();
+        let mut head = match self.head()? {
+            Found::Genuine(head) => head,
+            // Nothing is there yet, or the very first line did not reach a head.
+            Found::Nothing
+                if self.put_aside()?.is_empty() && chain::last_line(&path)?.is_none_or(|last| last.number == 1) =>
+            {
+                Head::default()
+            }
+            Found::Nothing | Found::Forged => return Err(io::Error::other(TAMPERED)),
+        };
         let append = || OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let mut file = append()?;
         let mut length = file.metadata()?.len();
@@ -94,6 +108,10 @@ impl Audit {
     /// Every line, the oldest first.
     pub fn lines(&self) -> io::Result<Vec<String>> {
         let _lock = self.lock()?;
+        self.all_lines()
+    }
+
+    fn all_lines(&self) -> io::Result<Vec<String>> {
         let mut lines = Vec::new();
         let mut files = self.put_aside()?;
         files.push(self.current());
@@ -109,13 +127,8 @@ impl Audit {
 
     /// Checks the whole chain.
     pub fn verify(&self) -> io::Result<Verdict> {
-        let lines = self.lines()?;
-        let head = match std::fs::read_to_string(self.head_path()) {
-            Ok(text) => Some(Head::read(&self.key, &text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        Ok(verify::verify(&self.key, &lines, head))
+        let _lock = self.lock()?;
+        Ok(verify::verify(&self.key, &self.all_lines()?, self.head()?))
     }
 
     fn current(&self) -> PathBuf {
@@ -126,12 +139,10 @@ impl Audit {
         self.folder.join("head.json")
     }
 
-    fn head(&self) -> io::Result<Option<Head>> {
+    fn head(&self) -> io::Result<Found> {
         match std::fs::read_to_string(self.head_path()) {
-            Ok(text) => Head::read(&self.key, &text).map(Some).ok_or_else(|| {
-                io::Error::other("its head was changed by somebody else: look at it with `skillcell audit verify`, then move the folder away")
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(text) => Ok(Head::read(&self.key, &text).map_or(Found::Forged, Found::Genuine)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
             Err(error) => Err(error),
         }
     }

@@ -78,7 +78,8 @@ struct Serve {
 }
 
 impl Cli {
-    /// Runs the command and says how it ended: 0 done, 1 the answer is no, 2 wrong usage or configuration.
+    /// Runs the command and says how it ended: 0 done, 1 the answer is no, 2 wrong usage or configuration; `run` ends as its
+    /// script does.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             None => serve::run(self.serve),

@@ -132,7 +132,7 @@ pub fn settle(
             Ok(host) if grant.hosts.iter().any(|granted| granted.covers(&host)) => settled.hosts.push(host),
             Ok(host) => settled.refusals.push(tell(&format!("connect to `{host}`"), "hosts", &host.to_string())),
             Err(invalid) => {
-                settled.refusals.push(format!("script `{}` asks for a host that is none: {invalid}", asker.script))
+                settled.refusals.push(format!("script `{}` asks for a host that is none: {invalid}", asker.script));
             }
         }
     }

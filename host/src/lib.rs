@@ -3,6 +3,9 @@
 //! The path of one call: a line comes in through [`mcp`], which turns it into a question; [`catalog`] picks a free engine
 //! and asks it through [`worlds`], under the limits of [`runtime`]; the engine reads skills only through handles that
 //! [`library`] lends it; the typed answer goes back out through [`mcp`].
+//!
+//! A script goes from [`mcp`] to [`scripts`], which checks it, settles its [`grants`], runs it in the [`sandbox`] and writes
+//! that into the [`audit`].
 
 pub mod cli;
 pub mod config;

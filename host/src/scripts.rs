@@ -112,13 +112,11 @@ impl Scripts {
         tokio::pin!(running);
         let mut seconds = 0.0;
         let finished = loop {
-            match tokio::time::timeout(TELL_EVERY, &mut running).await {
-                Ok(finished) => break finished?,
-                Err(_) => {
-                    seconds += TELL_EVERY.as_secs_f64();
-                    progress(seconds, format!("running `{}` for {seconds} s", policy.script));
-                }
+            if let Ok(finished) = tokio::time::timeout(TELL_EVERY, &mut running).await {
+                break finished?;
             }
+            seconds += TELL_EVERY.as_secs_f64();
+            progress(seconds, format!("running `{}` for {seconds} s", policy.script));
         };
         self.write_down(record::ran(&policy, &finished)).await?;
         Ok(Ran { policy, finished })
@@ -152,23 +150,18 @@ impl Scripts {
         if let Ok(slot) = shared.slots.try_acquire() {
             return Some(slot);
         }
-        shared.waiting.fetch_add(1, Ordering::Relaxed);
-        let waiting = scopeguard(|| {
-            shared.waiting.fetch_sub(1, Ordering::Relaxed);
-        });
+        let _waiting = Waiting::begin(&shared.waiting);
         let acquiring = shared.slots.acquire();
         tokio::pin!(acquiring);
         let mut told = 0.0;
-        let slot = loop {
+        loop {
             progress(told, format!("waiting for a free slot; {} in the queue", shared.waiting.load(Ordering::Relaxed)));
             told += 0.001;
             tokio::select! {
                 () = cancelled.cancelled() => break None,
                 slot = tokio::time::timeout(TELL_EVERY, &mut acquiring) => if let Ok(slot) = slot { break slot.ok() },
             }
-        };
-        drop(waiting);
-        slot
+        }
     }
 
     fn job(&self, policy: &Policy, guest: check::Ready, script: check::Script, lent: policy::Lendable) -> Job {
@@ -215,7 +208,7 @@ impl Scripts {
             denials,
             memory_limit: policy.limits.memory,
         };
-        Job { guest: guest.guest, file, lent, limits: policy.limits, quota, ticker: self.shared.runtimes.ticking() }
+        Job { guest: guest.guest, file, lent, limits: policy.limits, quota, ticker: self.shared.runtimes.ticker() }
     }
 
     async fn write_down(&self, entry: serde_json::Map<String, serde_json::Value>) -> Result<(), ScriptError> {
@@ -226,15 +219,18 @@ impl Scripts {
     }
 }
 
-/// Runs something when a value is dropped.
-fn scopeguard(work: impl FnOnce()) -> impl Drop {
-    struct Guard<F: FnOnce()>(Option<F>);
-    impl<F: FnOnce()> Drop for Guard<F> {
-        fn drop(&mut self) {
-            if let Some(work) = self.0.take() {
-                work();
-            }
-        }
+/// One who waits for a slot, for as long as it waits.
+struct Waiting<'count>(&'count AtomicUsize);
+
+impl<'count> Waiting<'count> {
+    fn begin(count: &'count AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
     }
-    Guard(Some(work))
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }

@@ -282,6 +282,7 @@ fn the_command_line_runs_scripts_too() {
     assert_eq!((String::from_utf8_lossy(&ran.stdout).as_ref(), ran.status.code()), ("hello you\n", Some(3)));
     let ran = run(&["--arg", "who=you", "--json"]);
     assert_eq!(serde_json::from_slice::<Value>(&ran.stdout).unwrap()["exit_code"], 3);
+    assert_eq!(ran.status.code(), Some(3));
     let dry = run(&["--arg", "who=you", "--dry-run"]);
     assert_eq!(serde_json::from_slice::<Value>(&dry.stdout).unwrap()["runtime"], "shell");
     let refused = run(&[]);

@@ -28,13 +28,20 @@ pub enum Fault {
     NoHead,
 }
 
+/// What was found in the place of the head.
+pub enum Found {
+    Nothing,
+    Forged,
+    Genuine(Head),
+}
+
 /// Every place counted from 1.
-pub fn verify(key: &Key, lines: &[String], head: Option<Option<Head>>) -> Verdict {
+pub fn verify(key: &Key, lines: &[String], head: Found) -> Verdict {
     let mut faults = Vec::new();
     let head = match head {
-        Some(Some(head)) => Some(head),
-        None if lines.is_empty() => None,
-        Some(None) | None => {
+        Found::Genuine(head) => Some(head),
+        Found::Nothing if lines.is_empty() => None,
+        Found::Nothing | Found::Forged => {
             faults.push(Fault::NoHead);
             None
         }

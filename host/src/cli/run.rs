@@ -28,8 +28,8 @@ pub struct Run {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Only tell what the script would get
-    #[arg(long)]
-    dry_run: bool,
+    #[arg(long = "dry-run")]
+    only_tell: bool,
     /// Print the whole result as JSON
     #[arg(long)]
     json: bool,
@@ -49,7 +49,7 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
         file: arguments.script,
         arguments: arguments.arguments.into_iter().collect::<BTreeMap<_, _>>(),
         working_folder: arguments.cwd.map(std::path::absolute).transpose().context("`--cwd` is no path")?,
-        dry_run: arguments.dry_run,
+        dry_run: arguments.only_tell,
     };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
@@ -82,17 +82,18 @@ async fn answer(
     }
     let progress = Arc::new(|_, message: String| tracing::info!("{message}"));
     told(opened.scripts.run(request, stopped, progress).await, |ran| {
+        // As the script ended, so that a shell can tell.
+        let code = ExitCode::from(u8::try_from(ran.finished.exit_code).unwrap_or(1));
         if json {
             println!("{}", serde_json::to_string_pretty(&RunView::new(ran))?);
-            return Ok(ExitCode::SUCCESS);
+            return Ok(code);
         }
         std::io::stdout().write_all(ran.finished.stdout.text.as_bytes())?;
         std::io::stderr().write_all(ran.finished.stderr.text.as_bytes())?;
         for refusal in ran.policy.refusals.iter().chain(&ran.finished.denials) {
             tracing::warn!("refused: {refusal}");
         }
-        // A script that failed is an answer of "no", whatever number it chose.
-        Ok(ExitCode::from(u8::try_from(ran.finished.exit_code).unwrap_or(1)))
+        Ok(code)
     })
 }
 

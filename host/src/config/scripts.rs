@@ -45,6 +45,9 @@ const USUAL: [(&str, Runner); 7] = [
     (".wasm", Runner::Itself),
 ];
 
+/// Longest time that a script may be given.
+const LONGEST_TIME: Duration = Duration::from_hours(24);
+
 impl Default for Scripts {
     fn default() -> Self {
         Self {
@@ -84,6 +87,9 @@ pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Script
         scratch_bytes: raw.scratch_bytes.unwrap_or(usual.limits.scratch_bytes),
         scratch_files: raw.scratch_files.unwrap_or(usual.limits.scratch_files),
     };
+    if limits.time > LONGEST_TIME {
+        return Err("scripts.timeout_seconds is more than a day\nhint: write at most 86400".to_owned());
+    }
     let mut runners = usual.runners;
     for (said, name) in raw.runners {
         let extension = extension(&said)?;
@@ -171,10 +177,13 @@ fn grant(raw: RawGrant, path: impl Fn(&str) -> PathBuf) -> Result<Grant, String>
     })
 }
 
+/// Variables that every script has, as places in the sandbox.
+const OWN: [&str; 3] = ["PWD", "HOME", "TMPDIR"];
+
 /// The names of a script's own variables cannot be taken.
 fn is_variable(name: &str) -> bool {
     let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    !name.is_empty() && name.chars().all(legal) && !name.starts_with("SKILL_")
+    !name.is_empty() && name.chars().all(legal) && !name.starts_with("SKILL_") && !OWN.contains(&name)
 }
 
 #[cfg(test)]
@@ -200,6 +209,7 @@ mod tests {
             ("allowed_extensions: [a/b]", "`a/b` is no extension"),
             ("timeout_seconds: 0", "scripts.timeout_seconds is 0"),
             ("runs_at_once: 0", "scripts.runs_at_once is 0"),
+            ("timeout_seconds: 18446744073709551615", "more than a day"),
         ] {
             let message = scripts(yaml).unwrap_err();
             assert!(message.contains(part), "{yaml}: {message}");
@@ -211,6 +221,7 @@ mod tests {
         for (yaml, part) in [
             ("/a: {s: {read: [project]}}", "`project` must begin with"),
             ("/a: {s: {env: [SKILL_DIR]}}", "no variable that can be granted"),
+            ("/a: {s: {env: [HOME]}}", "no variable that can be granted"),
             ("/a: {s: {hosts: ['*']}}", "`*` is no host"),
             ("/a: {s: {digest: abc}}", "`abc` is no digest"),
         ] {

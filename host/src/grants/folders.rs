@@ -222,12 +222,10 @@ mod tests {
         Project { _folder: folder, path }
     }
 
-    fn lent(
-        path: &Path,
-        wanted: Wanted<'_>,
-        read: &[&Path],
-        write: &[&Path],
-    ) -> (Vec<(String, Vec<(String, String)>)>, usize) {
+    /// Where each part is, and below what it can be written, with what the operator named.
+    type Parts = Vec<(String, Vec<(String, String)>)>;
+
+    fn lent(path: &Path, wanted: Wanted<'_>, read: &[&Path], write: &[&Path]) -> (Parts, usize) {
         let read: Vec<PathBuf> = read.iter().map(|path| (*path).to_owned()).collect();
         let write: Vec<PathBuf> = write.iter().map(|path| (*path).to_owned()).collect();
         let (work, missing) = lend(path, wanted, Granted { read: &read, write: &write });

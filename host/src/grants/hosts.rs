@@ -72,10 +72,7 @@ impl HostPattern {
 
     fn has(&self, name: &str, below: bool) -> bool {
         let is_below = || name.strip_suffix(&self.name).is_some_and(|rest| rest.ends_with('.'));
-        match self.below {
-            true => is_below() || below && name == self.name,
-            false => name == self.name,
-        }
+        if self.below { is_below() || below && name == self.name } else { name == self.name }
     }
 
     fn matches(&self, name: &str, port: u16) -> bool {

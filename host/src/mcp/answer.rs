@@ -65,7 +65,7 @@ impl Answer {
 
     /// Says that a name finds no skill, and which ones might be meant.
     pub fn no_skill(name: &str, error: &LookupError) -> Self {
-        Self::Refused(no_skill(&printable(name).to_string(), error))
+        Self::Refused(no_skill(&printable(name), error))
     }
 
     pub fn into_result(self, structured: bool) -> CallToolResult {

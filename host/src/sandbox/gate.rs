@@ -21,7 +21,7 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 /// Longest wait for an answer to begin.
-const ANSWER_TIME: Duration = Duration::from_secs(60);
+const ANSWER_TIME: Duration = Duration::from_mins(1);
 
 static TLS: LazyLock<TlsConnector> = LazyLock::new(|| {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.into() };

@@ -11,7 +11,7 @@ use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 /// How much a guest may write at once.
 const CHUNK: usize = 1 << 20;
 
-/// One stream. What goes beyond the limit is counted and dropped, and the guest is not told: a script that prints too much
+/// One stream. What goes beyond the limit is dropped, and the guest is not told: a script that prints too much
 /// should still finish its work.
 #[derive(Debug, Clone)]
 pub struct Output {

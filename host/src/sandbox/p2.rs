@@ -1,5 +1,7 @@
 //! The `wasi:filesystem` of components. A thin translation of [`super::files`].
 
+mod streams;
+
 use crate::bindings::wasi_files::preopens;
 use crate::bindings::wasi_files::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
@@ -7,17 +9,12 @@ use crate::bindings::wasi_files::types::{
 };
 use crate::sandbox::files::path::GuestPath;
 use crate::sandbox::files::{Entry, FileError, Files, Handle, How, Kind, NewTimes, OpenFile, Opened, Stat};
-use bytes::Bytes;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use streams::{Reading, Writing, read_at};
 use wasmtime::component::{HasData, Resource, ResourceTable, ResourceTableError};
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
-use wasmtime_wasi::p2::{
-    DynInputStream, DynOutputStream, InputStream, OutputStream, Pollable, StreamError, StreamResult,
-};
-
-/// Most bytes that one read or write moves. The guest asks again for the rest, and can be stopped in between.
-const MOST_AT_ONCE: usize = 1 << 20;
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
 
 /// Everything the `wasi:filesystem` import can reach.
 pub struct FilesView<'state> {
@@ -394,78 +391,4 @@ fn new_times(accessed: NewTimestamp, modified: NewTimestamp) -> NewTimes {
         }
     };
     NewTimes { accessed: time(accessed), modified: time(modified) }
-}
-
-fn read_at(file: &dyn OpenFile, length: u64, offset: u64) -> Result<Vec<u8>, FileError> {
-    // A guest may ask for a gigabyte of a small file.
-    let left = file.stat()?.size.saturating_sub(offset).max(1);
-    let length = usize::try_from(length.min(left)).unwrap_or(usize::MAX).min(MOST_AT_ONCE);
-    let mut bytes = vec![0; length];
-    let read = file.read_at(&mut bytes, offset)?;
-    bytes.truncate(read);
-    Ok(bytes)
-}
-
-/// A file that is read from front to back.
-struct Reading {
-    file: Arc<dyn OpenFile>,
-    offset: u64,
-}
-
-impl InputStream for Reading {
-    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
-        if size == 0 {
-            return Ok(Bytes::new());
-        }
-        let bytes = read_at(&*self.file, size as u64, self.offset).map_err(failed)?;
-        if bytes.is_empty() {
-            return Err(StreamError::Closed);
-        }
-        self.offset += bytes.len() as u64;
-        Ok(bytes.into())
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Reading {
-    async fn ready(&mut self) {}
-}
-
-/// A file that is written from some place on, or at its end.
-struct Writing {
-    file: Arc<dyn OpenFile>,
-    at: Option<u64>,
-}
-
-impl OutputStream for Writing {
-    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        let mut left = &bytes[..];
-        while !left.is_empty() {
-            let at = match self.at {
-                Some(at) => at,
-                None => self.file.stat().map_err(failed)?.size,
-            };
-            let written = self.file.write_at(left, at).map_err(failed)?;
-            self.at = self.at.map(|at| at + written as u64);
-            left = &left[written..];
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> StreamResult<()> {
-        Ok(())
-    }
-
-    fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(MOST_AT_ONCE)
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Writing {
-    async fn ready(&mut self) {}
-}
-
-fn failed(error: FileError) -> StreamError {
-    StreamError::LastOperationFailed(wasmtime::Error::new(error))
 }

@@ -17,6 +17,9 @@ use wasmtime_wasi::I32Exit;
 /// CPython comes up for air after this many steps, which take well under 10 ms. Other guests do at every tick as well.
 const STEPS_BETWEEN_YIELDS: u64 = 2_000_000;
 
+/// What marks our own line in a script's output. Clients of other servers of skills know it.
+const OURS: &str = "[skills-mcp] ";
+
 /// Exit codes as a shell gives them: killed, and aborted.
 const KILLED: i32 = 137;
 const ABORTED: i32 = 134;
@@ -88,9 +91,10 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
     let mut store = Store::new(guest.engine(), ScriptState::new(lent, stop));
     store.limiter(|state| &mut state.meter);
     let ticking = ticker.tick();
-    let end = match fuelled(&mut store, &limits) {
-        Err(error) => End::Broke(error),
-        Ok(()) => tokio::select! {
+    let end = if let Err(error) = fuelled(&mut store, &limits) {
+        End::Broke(error)
+    } else {
+        tokio::select! {
             biased;
             () = cancelled.cancelled() => End::Cancelled,
             ended = tokio::time::timeout(limits.time, guest.call(&mut store, &file)) => match ended {
@@ -98,7 +102,7 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
                 Ok(Err(error)) => End::Broke(error),
                 Err(_) => End::OutOfTime,
             },
-        },
+        }
     };
     drop(ticking);
     let duration = began.elapsed();
@@ -132,7 +136,7 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
         if !stderr.text.is_empty() && !stderr.text.ends_with('\n') {
             stderr.text.push('\n');
         }
-        stderr.text.push_str("[skills-mcp] ");
+        stderr.text.push_str(OURS);
         stderr.text.push_str(&message);
     }
     Finished {

@@ -29,8 +29,6 @@ pub enum Language {
 }
 
 impl Language {
-    pub const ALL: [Self; 3] = [Self::Python, Self::JavaScript, Self::Shell];
-
     pub fn name(self) -> &'static str {
         match self {
             Self::Python => "python",
@@ -133,8 +131,8 @@ impl Runtimes {
         })
     }
 
-    /// While this lives, guests come up for air at every tick.
-    pub fn ticking(&self) -> Arc<Ticker> {
+    /// The clock by which guests come up for air.
+    pub fn ticker(&self) -> Arc<Ticker> {
         Arc::clone(&self.ticker)
     }
 

@@ -1,4 +1,4 @@
-//! The nine checks before a script runs, in order, each with its own message.
+//! The checks before a script runs, in order, each with its own message.
 
 use super::policy::{self, Lendable, Policy};
 use super::{ScriptError, Shared, digest};
@@ -102,7 +102,7 @@ pub struct Script {
 
 /// What the engine and the disk say about a script.
 pub struct Found {
-    pub found: FoundScript,
+    pub what: FoundScript,
     pub terms: ScriptTerms,
     pub folder: Option<Arc<Dir>>,
     /// The Markdown file of the skill that owns the script.
@@ -114,9 +114,9 @@ pub(super) async fn check(shared: &Arc<Shared>, request: Request) -> Result<Chec
         return Err(Denied::Disabled.into());
     }
     let found = find(shared, &request).await?;
-    let (shared, handle) = (Arc::clone(shared), tokio::task::spawn_blocking);
+    let shared = Arc::clone(shared);
     // Reading and compiling are not for threads that answer requests.
-    let checked = handle(move || rest(&shared, &request, found)).await;
+    let checked = tokio::task::spawn_blocking(move || on_disk(&shared, &request, found)).await;
     checked.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())).map_err(ScriptError::Denied)
 }
 
@@ -142,13 +142,13 @@ async fn find(shared: &Shared, request: &Request) -> Result<Found, ScriptError> 
         let Location { root, path } = &found.skill_file;
         let text = snapshot.root(*root).map(|root| root.file(path, u64::MAX).text.clone());
         let skill_text = text.and_then(Result::ok).map(|text| text.to_string()).unwrap_or_default();
-        Ok(Ok(Found { found, terms, folder, skill_text }))
+        Ok(Ok(Found { what: found, terms, folder, skill_text }))
     };
     let answered = shared
         .catalog
-        .ask_fresh(question, |answer| answer.as_ref().ok().map(|found| found.found.sources.clone()))
+        .ask_fresh(question, |answer| answer.as_ref().ok().map(|found| found.what.sources.clone()))
         .await?;
-    let (skill, file) = (printable(&request.skill).to_string(), printable(&request.file).to_string());
+    let (skill, file) = (printable(&request.skill), printable(&request.file));
     answered.map_err(|error| {
         ScriptError::Denied(match error {
             catalog::ScriptError::NoSkill(error) => Denied::NoSkill(no_skill(&skill, &error)),
@@ -165,10 +165,10 @@ async fn find(shared: &Shared, request: &Request) -> Result<Found, ScriptError> 
 }
 
 /// The checks that need the disk, and what a script gets.
-fn rest(shared: &Shared, request: &Request, found: Found) -> Result<Checked, Denied> {
-    let Found { found, terms, folder, skill_text } = found;
+fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<Checked, Denied> {
+    let Found { what: found, terms, folder, skill_text } = found;
     let script = &found.script;
-    let file = printable(&script.file).to_string();
+    let file = printable(&script.file);
     if !terms.enabled {
         let label = shared.roots.get(script.folder.root as usize).map(|root| root.label.clone());
         return Err(Denied::SwitchedOff(label.unwrap_or_default()));
@@ -202,7 +202,7 @@ fn rest(shared: &Shared, request: &Request, found: Found) -> Result<Checked, Den
     if let Some(path) = &request.working_folder
         && (!path.is_absolute() || !path.is_dir())
     {
-        return Err(Denied::WorkingFolder(printable(&path.display().to_string()).to_string()));
+        return Err(Denied::WorkingFolder(printable(&path.display().to_string())));
     }
     let root = &shared.roots[script.folder.root as usize];
     let inputs = policy::Inputs {

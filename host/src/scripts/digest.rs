@@ -39,7 +39,7 @@ impl Skill {
         let mut manifest = format!("{}\n", Sha256::of(skill_text.as_bytes()));
         for (path, bytes) in &files {
             // A path may hold anything but NUL, so nothing can pass for two lines.
-            manifest.push_str(&format!("{}\0{path}\0", Sha256::of(bytes)));
+            manifest.extend([&Sha256::of(bytes).to_string(), "\0", path, "\0"]);
         }
         Ok(Self { digest: Sha256::of(manifest.as_bytes()), files })
     }

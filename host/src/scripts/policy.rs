@@ -17,7 +17,6 @@ use std::time::Duration;
 /// The terms of one run, for telling.
 #[derive(Debug)]
 pub struct Policy {
-    pub address: String,
     /// The skill that owns the script, and the label of its root.
     pub skill_path: String,
     pub root: String,
@@ -122,7 +121,6 @@ pub fn decide(inputs: Inputs<'_>, skill: impl Fn() -> Result<Skill, NoDigest>) -
         names.join("/")
     };
     let policy = Policy {
-        address: found.address.clone(),
         skill_path: found.skill_path.clone(),
         root: root.label.clone(),
         script: script.file.clone(),

@@ -155,7 +155,7 @@ impl Volume for Disk {
             let entry = entry.map_err(of_io)?;
             // A name that is not UTF-8 cannot be said in WASI.
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let kind = entry.file_type().map_or(Kind::Other, |kind| kind_of(&kind));
+            let kind = entry.file_type().map_or(Kind::Other, kind_of);
             let number = entry.metadata().map_or(0, |metadata| metadata.ino());
             entries.push(Entry { name, kind, number });
         }
@@ -178,7 +178,7 @@ impl Volume for Disk {
         options.read(true).custom_flags(flags.bits().cast_signed());
         let file = self.folder.open_with(if path.is_empty() { "." } else { path }, &options).map_err(of_io)?;
         let metadata = file.metadata().map_err(of_io)?;
-        match kind_of(&metadata.file_type()) {
+        match kind_of(metadata.file_type()) {
             Kind::Folder => Ok(Opened::Folder),
             Kind::File if how.folder => Err(FileError::NotAFolder),
             Kind::File => Ok(Opened::File(Arc::new(DiskFile { file, writable: false, _place: OpenPlace::take()? }))),
@@ -294,9 +294,11 @@ fn timestamps(times: NewTimes) -> Timestamps {
 }
 
 fn stat_of(metadata: &Metadata) -> Stat {
-    let of = |time: io::Result<cap_std::time::SystemTime>| time.map_or(SystemTime::UNIX_EPOCH, |time| time.into_std());
+    let of = |time: io::Result<cap_std::time::SystemTime>| {
+        time.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std)
+    };
     Stat {
-        kind: kind_of(&metadata.file_type()),
+        kind: kind_of(metadata.file_type()),
         size: metadata.len(),
         number: metadata.ino(),
         links: metadata.nlink(),
@@ -305,7 +307,7 @@ fn stat_of(metadata: &Metadata) -> Stat {
     }
 }
 
-fn kind_of(kind: &cap_std::fs::FileType) -> Kind {
+fn kind_of(kind: cap_std::fs::FileType) -> Kind {
     match kind {
         _ if kind.is_dir() => Kind::Folder,
         _ if kind.is_file() => Kind::File,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// The date of files that cannot change, after 1970: the first day of 2000. Archives know no date before 1980.
-const SOME_DAY: Duration = Duration::from_secs(946_684_800);
+const SOME_DAY: Duration = Duration::from_hours(262_968);
 
 /// What may be put into the writable folders of one run. Shared by all its files, and exact.
 #[derive(Debug)]

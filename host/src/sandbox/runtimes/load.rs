@@ -125,10 +125,12 @@ impl Guest {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn invalid(error: wasmtime::Error) -> LoadError {
     LoadError::Invalid(error.root_cause().to_string().into())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn misfit(error: wasmtime::Error) -> LoadError {
     LoadError::Misfit(error.to_string().into())
 }
