@@ -102,10 +102,7 @@ impl SettingsReader {
                 Some(false) => self.terms.enabled = false,
                 Some(true) if self.terms.enabled => {}
                 Some(true) => self.forbidden("scripts", entry),
-                None => {
-                    self.wrong_type(entry, "`true` or `false`");
-                    self.terms.enabled = false;
-                }
+                None => self.wrong_type(entry, "`true` or `false`"),
             },
             "timeout_seconds" => self.lower(entry, |terms| &mut terms.timeout_seconds),
             "max_output_bytes" => self.lower(entry, |terms| &mut terms.max_output_bytes),
@@ -180,8 +177,10 @@ impl SettingsReader {
             .push(Finding::warning("unknown-key", message, "remove it, or look at its spelling").at(entry.line));
     }
 
+    /// What was meant is not known, and it may have been that no script runs.
     fn wrong_type(&mut self, entry: &Entry, wanted: &str) {
-        let message = format!("`{}` is not {wanted}", quote(&entry.key));
+        self.terms.enabled = false;
+        let message = format!("`{}` is not {wanted}, so no script of this root runs", quote(&entry.key));
         self.findings.push(Finding::error("wrong-type", message, format!("write {wanted}")).at(entry.line));
     }
 }
@@ -250,7 +249,6 @@ assets:\n  max_size_bytes: 1048576\n  inline_text_max_bytes: 10240\nanalytics:\n
             ("analytics:\n  enabled: true\n", "forbidden-setting", 2),
             ("other: 1\n", "unknown-key", 1),
             ("scripts:\n  tiemout: 1\n", "unknown-key", 2),
-            ("scripts:\n  timeout_seconds: soon\n", "wrong-type", 2),
         ] {
             let (terms, findings) = read(text, &operator());
             assert_eq!(codes(&findings), [(code, Some(line))], "{text}");
@@ -261,7 +259,14 @@ assets:\n  max_size_bytes: 1048576\n  inline_text_max_bytes: 10240\nanalytics:\n
 
     #[test]
     fn a_file_that_cannot_be_understood_switches_scripts_off() {
-        for text in ["scripts: [", "- a", "scripts: {enabled: maybe}"] {
+        for text in [
+            "scripts: [",
+            "- a",
+            "scripts: false",
+            "scripts: {enabled: maybe}",
+            "scripts: {timeout_seconds: 1.5}",
+            "scripts: {allowed_extensions: .py}",
+        ] {
             let (terms, findings) = read(text, &operator());
             assert!(!terms.enabled && findings.len() == 1, "{text}");
         }

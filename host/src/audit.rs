@@ -47,7 +47,15 @@ impl Audit {
     /// Opens the record. Folder and key are made if they are missing.
     pub fn open(folder: &Path, key: &Path) -> Result<Self, AuditError> {
         private::folder(folder)?;
-        Ok(Self { folder: folder.to_owned(), key: Key::in_file(key)?, file_bytes: FILE_BYTES })
+        let unwritable = |reason| AuditError::Unwritable { folder: folder.to_owned(), reason };
+        let _lock = lock(folder).map_err(unwritable)?;
+        let is_new = !key.exists();
+        let audit = Self { folder: folder.to_owned(), key: Key::in_file(key)?, file_bytes: FILE_BYTES };
+        // From the first moment there is a head, so that later its absence tells something.
+        if is_new && !audit.head_path().exists() {
+            private::write(&audit.head_path(), Head::default().text(&audit.key).as_bytes()).map_err(unwritable)?;
+        }
+        Ok(audit)
     }
 
     /// Adds a line. Other servers wait meanwhile.
@@ -56,26 +64,21 @@ impl Audit {
     }
 
     fn try_add(&self, entry: Map<String, Value>) -> io::Result<()> {
-        let _lock = self.lock()?;
+        let _lock = lock(&self.folder)?;
+        let Found::Genuine(mut head) = self.head()? else { return Err(io::Error::other(TAMPERED)) };
         let path = self.current();
-        let mut head = match self.head()? {
-            Found::Genuine(head) => head,
-            // Nothing is there yet, or the very first line did not reach a head.
-            Found::Nothing
-                if self.put_aside()?.is_empty() && chain::last_line(&path)?.is_none_or(|last| last.number == 1) =>
-            {
-                Head::default()
-            }
-            Found::Nothing | Found::Forged => return Err(io::Error::other(TAMPERED)),
-        };
         let append = || OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let mut file = append()?;
         let mut length = file.metadata()?.len();
-        // After a crash the last line may not have reached the head.
-        if length != head.length
-            && let Some(last) = chain::last_line(&path)?.filter(|last| last.number > head.last)
-        {
-            (head.last, head.code) = (last.number, last.code);
+        if length > head.length {
+            // A crash leaves one whole line that did not reach the head, or a part of one, which is removed.
+            let line = chain::line_after(&path, head.length)?;
+            if let Some(line) = line.filter(|line| line.follows(&self.key, head.last, &head.code)) {
+                (head.last, head.code) = (line.number, line.code);
+            } else {
+                file.set_len(head.length)?;
+                length = head.length;
+            }
         }
         if length >= self.file_bytes {
             std::fs::rename(&path, self.folder.join(format!("audit-{:012}.jsonl", head.last)))?;
@@ -107,7 +110,7 @@ impl Audit {
 
     /// Every line, the oldest first.
     pub fn lines(&self) -> io::Result<Vec<String>> {
-        let _lock = self.lock()?;
+        let _lock = lock(&self.folder)?;
         self.all_lines()
     }
 
@@ -127,7 +130,7 @@ impl Audit {
 
     /// Checks the whole chain.
     pub fn verify(&self) -> io::Result<Verdict> {
-        let _lock = self.lock()?;
+        let _lock = lock(&self.folder)?;
         Ok(verify::verify(&self.key, &self.all_lines()?, self.head()?))
     }
 
@@ -157,13 +160,14 @@ impl Audit {
         files.sort();
         Ok(files)
     }
+}
 
-    fn lock(&self) -> io::Result<File> {
-        let path = self.folder.join("lock");
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-        rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
-        Ok(lock)
-    }
+/// Held while the record is read or written, also against other servers.
+fn lock(folder: &Path) -> io::Result<File> {
+    let path = folder.join("lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
+    Ok(lock)
 }
 
 #[cfg(test)]

@@ -99,12 +99,19 @@ pub fn settle(
         );
         format!("script `{script}` wants to {want}, and no grant covers it\nhint: add to {}:\n{lines}", file.display())
     };
+    let never = |what: &str, reason: &str| {
+        format!("script `{}` asks for `{}`, which cannot be granted: {reason}", asker.script, what.escape_debug())
+    };
     if let Some(path) = working_folder {
         let wanted = needs.map_or(Wanted::Everything, |needs| Wanted::Paths { read: &needs.read, write: &needs.write });
         let granted = Granted { read: &grant.read, write: &grant.write };
         let (work, missing) = folders::lend(path, wanted, granted);
         settled.work = work;
         for missing in missing {
+            if !missing.path.is_absolute() {
+                settled.refusals.push(never(&missing.path.display().to_string(), "it leaves the working folder"));
+                continue;
+            }
             let key = if missing.write { "write" } else { "read" };
             settled.refusals.push(tell(
                 &format!("{key} `{}`", missing.path.display()),
@@ -117,11 +124,13 @@ pub fn settle(
         settled.refusals.push(format!(
             "script `{}` wants to use `{}` in the working folder, and none was given\nhint: call it with `cwd`",
             asker.script,
-            wanted.join("`, `")
+            wanted.join("`, `").escape_debug()
         ));
     }
     for name in needs.iter().flat_map(|needs| &needs.variables) {
-        if grant.variables.contains(name) {
+        if !is_variable(name) {
+            settled.refusals.push(never(name, "it is no variable, or one that every script has"));
+        } else if grant.variables.contains(name) {
             settled.variables.push(name.clone());
         } else {
             settled.refusals.push(tell(&format!("read the variable `{}`", name.escape_debug()), "env", name));
@@ -129,7 +138,12 @@ pub fn settle(
     }
     for text in needs.iter().flat_map(|needs| &needs.hosts) {
         match text.parse::<HostPattern>() {
-            Ok(host) if grant.hosts.iter().any(|granted| granted.covers(&host)) => settled.hosts.push(host),
+            Ok(host) if grant.hosts.iter().any(|granted| granted.covers(&host)) => {
+                // How far it reaches is for the operator to say.
+                settled.hosts.extend(
+                    grant.hosts.iter().filter(|granted| granted.covers(&host)).map(|granted| host.reaching(granted)),
+                );
+            }
             Ok(host) => settled.refusals.push(tell(&format!("connect to `{host}`"), "hosts", &host.to_string())),
             Err(invalid) => {
                 settled.refusals.push(format!("script `{}` asks for a host that is none: {invalid}", asker.script));
@@ -139,12 +153,22 @@ pub fn settle(
     settled
 }
 
+/// The names of a script's own variables cannot be taken.
+pub fn is_variable(name: &str) -> bool {
+    let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    !name.is_empty() && name.chars().all(legal) && !name.starts_with("SKILL_") && !OWN.contains(&name)
+}
+
+/// Variables that every script has, as places in the sandbox.
+const OWN: [&str; 3] = ["PWD", "HOME", "TMPDIR"];
+
 /// A value as it has to be written in YAML.
 fn scalar(value: &impl std::fmt::Display) -> String {
     let text = value.to_string();
     let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '/' | '.' | '_' | '-');
     let starts_well = text.starts_with(|letter: char| letter.is_alphabetic() || matches!(letter, '/' | '_' | '.'));
-    if starts_well && text.chars().all(plain) { text } else { format!("{text:?}") }
+    // What JSON quotes, YAML reads.
+    if starts_well && text.chars().all(plain) { text } else { serde_json::Value::String(text).to_string() }
 }
 
 #[cfg(test)]

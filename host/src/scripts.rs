@@ -52,6 +52,8 @@ struct Shared {
     runtimes: Arc<Runtimes>,
     audit: Option<Audit>,
     slots: Semaphore,
+    /// One compilation at a time: it takes all cores and much memory.
+    compiling: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
 
@@ -88,12 +90,23 @@ impl Scripts {
     ) -> Self {
         let slots = Semaphore::new(config.scripts.runs_at_once);
         let waiting = AtomicUsize::new(0);
-        Self { shared: Arc::new(Shared { catalog, config, roots, runtimes, audit, slots, waiting }) }
+        Self {
+            shared: Arc::new(Shared {
+                catalog,
+                config,
+                roots,
+                runtimes,
+                audit,
+                slots,
+                compiling: Arc::new(Semaphore::new(1)),
+                waiting,
+            }),
+        }
     }
 
     /// What a script would get, without running it.
     pub async fn dry_run(&self, request: Request) -> Result<Policy, ScriptError> {
-        let checked = self.checked(request).await?;
+        let checked = self.checked(request, &CancellationToken::new()).await?;
         Ok(checked.policy)
     }
 
@@ -104,7 +117,7 @@ impl Scripts {
         cancelled: CancellationToken,
         progress: Progress,
     ) -> Result<Ran, ScriptError> {
-        let checked = self.checked(request).await?;
+        let checked = self.checked(request, &cancelled).await?;
         let _slot = self.slot(&cancelled, &progress).await;
         let Checked { policy, guest, script, lent } = checked;
         let job = self.job(&policy, guest, script, lent);
@@ -113,13 +126,13 @@ impl Scripts {
         let mut seconds = 0.0;
         let finished = loop {
             if let Ok(finished) = tokio::time::timeout(TELL_EVERY, &mut running).await {
-                break finished?;
+                break finished;
             }
             seconds += TELL_EVERY.as_secs_f64();
             progress(seconds, format!("running `{}` for {seconds} s", policy.script));
         };
-        self.write_down(record::ran(&policy, &finished)).await?;
-        Ok(Ran { policy, finished })
+        self.write_down(record::ran(&policy, finished.as_ref().ok())).await?;
+        Ok(Ran { policy, finished: finished? })
     }
 
     /// Waits a moment for scripts that are being stopped, so that their ends are written down.
@@ -129,9 +142,9 @@ impl Scripts {
     }
 
     /// Checks a request. That one was refused is written down too.
-    async fn checked(&self, request: Request) -> Result<Checked, ScriptError> {
+    async fn checked(&self, request: Request, cancelled: &CancellationToken) -> Result<Checked, ScriptError> {
         let noted = record::Noted::of(&request);
-        match check::check(&self.shared, request).await {
+        match check::check(&self.shared, request, cancelled).await {
             Err(ScriptError::Denied(denied)) => {
                 self.write_down(noted.refused(&denied)).await?;
                 Err(denied.into())

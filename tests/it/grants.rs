@@ -231,7 +231,7 @@ fn every_run_and_refusal_is_one_line_in_a_chain_that_shows_tampering() {
     let home = session.home().to_owned();
     let audit = |arguments: &[&str]| {
         let launch = Launch::bare(SKILLCELL).with_home(&home).arg("audit");
-        arguments.iter().fold(launch, |launch, argument| launch.arg(argument)).output()
+        arguments.iter().fold(launch, Launch::arg).output()
     };
     let shown = String::from_utf8(audit(&["--json"]).stdout).unwrap();
     let lines: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -276,7 +276,7 @@ fn the_command_line_runs_scripts_too() {
     let folder = asking(", args: [{name: who}]", &[("a.sh", "echo \"hello $SKILL_ARG_WHO\"; exit 3\n")]);
     let run = |arguments: &[&str]| {
         let launch = Launch::bare(SKILLCELL).arg("run").arg("tool").arg("a.sh").arg("--root").arg(folder.path());
-        arguments.iter().fold(launch, |launch, argument| launch.arg(argument)).output()
+        arguments.iter().fold(launch, Launch::arg).output()
     };
     let ran = run(&["--arg", "who=you"]);
     assert_eq!((String::from_utf8_lossy(&ran.stdout).as_ref(), ran.status.code()), ("hello you\n", Some(3)));

@@ -210,8 +210,8 @@ fn a_script_sees_its_own_variables_only() {
         expected.sort_unstable();
         let variables = ran.text("stdout").lines().filter_map(|line| line.strip_prefix("variable "));
         assert_eq!(variables.collect::<Vec<_>>(), expected, "{ran}");
-        let arguments = ran.text("stdout").lines().filter_map(|line| line.strip_prefix("argument "));
-        assert!(arguments.last().is_some_and(|argument| argument.starts_with("/skill/scripts/")), "{ran}");
+        let mut arguments = ran.text("stdout").lines().filter_map(|line| line.strip_prefix("argument "));
+        assert!(arguments.next_back().is_some_and(|argument| argument.starts_with("/skill/scripts/")), "{ran}");
     }
 }
 
@@ -399,6 +399,22 @@ fn lists_that_scripts_hold_do_not_fill_the_server() {
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(peak < MOST_KIBIBYTES, "the server had {peak} KiB");
+}
+
+/// A module whose one function is long: the compiler would take minutes and gigabytes.
+#[test]
+fn a_program_that_is_made_to_be_compiled_forever_is_refused() {
+    let long = format!(
+        "(module (func (export \"_start\") {}))",
+        "(drop (i32.add (i32.const 1) (i32.const 2)))".repeat(100_000)
+    );
+    let scene = Scene::new();
+    scene.add_programs("long", &[("long".to_owned(), wat::parse_str(long).unwrap())]);
+    let mut session = scene.serve("timeout_seconds: 2");
+    let arguments = json!({"skill_path": "long", "file": "scripts/long.wasm", "args": {}});
+    let result = session.call("run_script", arguments);
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("it has a function of "), "{result}");
+    still_answers(&mut session);
 }
 
 #[test]

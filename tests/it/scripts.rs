@@ -160,7 +160,8 @@ fn every_run_is_a_fresh_instance_and_tmp_is_thrown_away() {
 #[test]
 fn deterministic_runs_see_the_same_time_and_chance() {
     let python = "import random, time, os\nprint(random.random(), time.time(), os.urandom(8).hex())\n";
-    let javascript = "console.log(Math.random(), Date.now(), require('crypto').randomUUID())\n";
+    let javascript =
+        "setTimeout(() => console.log(Math.random(), Date.now() > 0, require('crypto').randomUUID()), 20)\n";
     let shell = "date +%Y-%m-%d; echo $RANDOM\n";
     let folder = skill(&[("a.py", python), ("a.js", javascript), ("a.sh", shell)]);
     let mut fixed = serve(folder.path()).config("scripts: {deterministic: true}").start();

@@ -38,6 +38,11 @@ impl Line {
         Some(Self { number, before: field("before")?, code: field("code")?, text: text.to_owned() })
     }
 
+    /// Whether it is the line after another one.
+    pub fn follows(&self, key: &Key, number: u64, code: &str) -> bool {
+        self.number == number + 1 && self.before == code && self.is_genuine(key)
+    }
+
     /// Whether the line is as somebody with the key wrote it.
     pub fn is_genuine(&self, key: &Key) -> bool {
         let Ok(mut entry) = serde_json::from_str::<Map<String, Value>>(&self.text) else { return false };
@@ -101,19 +106,13 @@ impl Head {
     }
 }
 
-/// The last whole line of a file.
-pub fn last_line(path: &Path) -> io::Result<Option<Line>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
-    let mut tail = Vec::new();
-    file.read_to_end(&mut tail)?;
-    let tail = String::from_utf8_lossy(&tail);
-    Ok(tail.lines().next_back().and_then(Line::read))
+/// The one whole line that a file has from some place on.
+pub fn line_after(path: &Path, start: u64) -> io::Result<Option<Line>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = String::new();
+    let read = file.take(LONGEST).read_to_string(&mut tail);
+    Ok(read.ok().and_then(|_| tail.strip_suffix('\n')).filter(|line| !line.contains('\n')).and_then(Line::read))
 }
 
 pub fn first_line(path: &Path) -> io::Result<Option<Line>> {

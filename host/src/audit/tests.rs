@@ -123,6 +123,37 @@ fn a_crash_between_line_and_head_is_no_fault() {
 }
 
 #[test]
+fn a_line_that_was_only_half_written_is_removed_and_a_forged_one_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (audit, path) = filled(folder.path(), 2);
+    let good = std::fs::read_to_string(&path).unwrap();
+    let forged = "{\"before\":\"\",\"code\":\"\",\"number\":18446744073709551615}\n";
+    for tail in ["{\"kind\":\"run\",\"nu", forged, "garbage\ngarbage\n"] {
+        std::fs::write(&path, format!("{good}{tail}")).unwrap();
+        std::fs::write(audit.head_path(), head_of(&audit, &good)).unwrap();
+        audit.add(entry(7)).unwrap();
+        assert_eq!(audit.verify().unwrap(), Verdict { lines: 3, faults: vec![] }, "{tail}");
+    }
+}
+
+/// The head as it was when the file was this long.
+fn head_of(audit: &Audit, text: &str) -> String {
+    let last = Line::read(text.lines().next_back().unwrap()).unwrap();
+    let head = Head { first: 1, last: last.number, code: last.code, length: text.len() as u64, ..Head::default() };
+    head.text(&audit.key)
+}
+
+#[test]
+fn a_record_that_was_removed_whole_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    filled(folder.path(), 2);
+    std::fs::remove_dir_all(folder.path().join("audit")).unwrap();
+    let again = audit(folder.path());
+    assert_eq!(faults(&again), [Fault::NoHead]);
+    assert!(again.add(entry(0)).is_err());
+}
+
+#[test]
 fn many_servers_write_one_chain() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();

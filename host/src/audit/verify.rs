@@ -40,7 +40,6 @@ pub fn verify(key: &Key, lines: &[String], head: Found) -> Verdict {
     let mut faults = Vec::new();
     let head = match head {
         Found::Genuine(head) => Some(head),
-        Found::Nothing if lines.is_empty() => None,
         Found::Nothing | Found::Forged => {
             faults.push(Fault::NoHead);
             None
@@ -61,8 +60,8 @@ pub fn verify(key: &Key, lines: &[String], head: Found) -> Verdict {
                 faults.push(Fault::Removed { place, last: last.number, found: number });
             }
             (Some(last), _) if line.before != last.code => faults.push(Fault::Broken { place, number }),
-            (None, Some(head)) if number != head.first || line.before != head.before_first => {
-                faults.push(Fault::CutAtFront { expected: head.first });
+            (None, Some(head)) if number != head.first.max(1) || line.before != head.before_first => {
+                faults.push(Fault::CutAtFront { expected: head.first.max(1) });
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 use super::file::{RawGrant, RawScripts};
 use crate::bindings::catalog::ScriptTerms;
 use crate::grants::hosts::HostPattern;
-use crate::grants::{Entry, Grant, Grants};
+use crate::grants::{Entry, Grant, Grants, is_variable};
 use crate::sandbox::limits::Limits;
 use crate::sandbox::runtimes::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,15 +175,6 @@ fn grant(raw: RawGrant, path: impl Fn(&str) -> PathBuf) -> Result<Grant, String>
             .transpose()
             .map_err(|invalid: crate::sha256::InvalidDigest| invalid.to_string())?,
     })
-}
-
-/// Variables that every script has, as places in the sandbox.
-const OWN: [&str; 3] = ["PWD", "HOME", "TMPDIR"];
-
-/// The names of a script's own variables cannot be taken.
-fn is_variable(name: &str) -> bool {
-    let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    !name.is_empty() && name.chars().all(legal) && !name.starts_with("SKILL_") && !OWN.contains(&name)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which part of the working folder a script gets, decided by opened folders and not by text.
 
-use crate::sandbox::files::disk::Writable;
+use crate::sandbox::files::disk::{Writable, is_protected};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
@@ -96,7 +96,11 @@ pub fn lend(path: &Path, wanted: Wanted<'_>, granted: Granted<'_>) -> (Option<Wo
     let everything = [String::new()];
     let asked: Vec<String> = match wanted {
         Wanted::Everything => everything.to_vec(),
-        Wanted::Paths { write, .. } => write.iter().filter_map(|wanted| plain(wanted)).collect(),
+        Wanted::Paths { write, .. } => {
+            missing
+                .extend(write.iter().filter(|path| plain(path).is_none()).map(|path| miss(PathBuf::from(path), true)));
+            write.iter().filter_map(|wanted| plain(wanted)).collect()
+        }
     };
     for asked in &asked {
         let mut covered = false;
@@ -189,7 +193,10 @@ fn inside(folder: &Dir, path: &Path, granted: &Path) -> Option<(String, Dir)> {
 fn named(top: &Dir, path: &Path, granted: &Path) -> Option<String> {
     if let Some(folder) = open(granted) {
         if is_within(top, &folder) {
-            return Some(String::new());
+            // A working folder inside `.git` is no way around: only a grant that names it is.
+            let beyond =
+                path.canonicalize().ok()?.strip_prefix(granted.canonicalize().ok()?).ok()?.to_str()?.to_owned();
+            return (!beyond.split('/').any(is_protected)).then(String::new);
         }
         return inside(top, path, granted).map(|(below, _)| below);
     }
@@ -291,6 +298,23 @@ mod tests {
         assert_eq!(lent(app, wanted, &[app], &[]), (vec![(String::new(), vec![])], 1));
         let climbs = ["../other".to_owned()];
         assert_eq!(lent(app, Wanted::Paths { read: &climbs, write: &[] }, &[app], &[]), (vec![], 1));
+    }
+
+    #[test]
+    fn a_working_folder_inside_what_is_protected_is_read_only() {
+        let project = project();
+        let app = project.path.as_path();
+        let hooks = app.join(".git/hooks");
+        fs::create_dir(&hooks).unwrap();
+        for folder in [&app.join(".git"), &hooks] {
+            assert_eq!(lent(folder, Wanted::Everything, &[], &[app]).0, [(String::new(), vec![])], "{folder:?}");
+        }
+        assert_eq!(
+            lent(&hooks, Wanted::Everything, &[], &[&app.join(".git")]).0,
+            [(String::new(), vec![pair("", "")])]
+        );
+        let climbs = ["../other".to_owned()];
+        assert_eq!(lent(app, Wanted::Paths { read: &[], write: &climbs }, &[], &[app]).1, 1);
     }
 
     #[test]

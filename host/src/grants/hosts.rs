@@ -70,6 +70,11 @@ impl HostPattern {
         name && port && (self.private || !asked.private)
     }
 
+    /// The same host, with private addresses as far as the grant for it has them.
+    pub fn reaching(&self, granted: &Self) -> Self {
+        Self { private: granted.private, ..self.clone() }
+    }
+
     fn has(&self, name: &str, below: bool) -> bool {
         let is_below = || name.strip_suffix(&self.name).is_some_and(|rest| rest.ends_with('.'));
         if self.below { is_below() || below && name == self.name } else { name == self.name }

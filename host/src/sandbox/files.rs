@@ -243,7 +243,7 @@ impl Files {
     }
 
     pub fn rename(&mut self, from: (&GuestPath, &str), to: (&GuestPath, &str)) -> Result<(), FileError> {
-        let from = self.target("rename", from.0, from.1)?.path;
+        let from = self.existing_target("rename", from.0, from.1)?;
         let to = self.target("rename", to.0, to.1)?.path;
         let renamed = match (self.place(&from)?, self.place(&to)?) {
             (Place::Mounted { mount, below: old }, Place::Mounted { mount: other, below: new }) if mount == other => {
@@ -282,12 +282,26 @@ impl Files {
         between: FileError,
         change: impl FnOnce(&mut dyn Volume, &str) -> Result<(), FileError>,
     ) -> Result<(), FileError> {
-        let path = self.target(action, from, path)?.path;
+        let path = if action == "create" {
+            self.target(action, from, path)?.path
+        } else {
+            self.existing_target(action, from, path)?
+        };
         let changed = match self.place(&path)? {
             Place::Between(_) => Err(between),
             Place::Mounted { mount, below } => change(&mut *self.mounts[mount].volume, &below),
         };
         changed.inspect_err(|error| self.note(action, &path, *error))
+    }
+
+    /// A target that is a folder if the path says so.
+    fn existing_target(&self, action: &str, from: &GuestPath, path: &str) -> Result<GuestPath, FileError> {
+        let Target { path, folder_only } = self.target(action, from, path)?;
+        if folder_only && self.stat_at(&path, true)?.kind != Kind::Folder {
+            Err(FileError::NotAFolder)
+        } else {
+            Ok(path)
+        }
     }
 
     fn target(&self, action: &str, from: &GuestPath, path: &str) -> Result<Target, FileError> {

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
@@ -28,6 +29,9 @@ static TLS: LazyLock<TlsConnector> = LazyLock::new(|| {
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     TlsConnector::from(Arc::new(config))
 });
+
+/// Names are looked up on threads that requests need too, and a slow answer keeps one.
+static LOOKUPS: Semaphore = Semaphore::const_new(2);
 
 /// Lets requests through to granted hosts.
 #[derive(Debug, Clone)]
@@ -75,6 +79,7 @@ impl Gate {
             return Err(Error::HttpRequestDenied);
         }
         let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let _turn = LOOKUPS.acquire().await;
         let found = tokio::time::timeout(CONNECT_TIME, tokio::net::lookup_host((bare, port))).await;
         let unknown = |_| Error::DnsError { rcode: Some("not found".to_owned()), info_code: None };
         let mut found = found.map_err(|_| Error::DnsTimeout)?.map_err(unknown)?.peekable();

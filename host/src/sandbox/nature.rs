@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtxBuilder};
+use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 
 /// The moment at which a deterministic run begins: the first second of 2000.
 const BEGINNING: Duration = Duration::from_hours(262_968);
@@ -29,9 +29,9 @@ impl Nature {
         }
     }
 
-    /// Gives a component the same clocks and the same chance.
+    /// Gives a component the same wall clock and the same chance. Its other clock stays real, or its timers would never end.
     pub fn give_to(&self, wasi: &mut WasiCtxBuilder) {
-        wasi.wall_clock(self.clone()).monotonic_clock(self.clone());
+        wasi.wall_clock(self.clone());
         if let Self::Fixed { .. } = self {
             let mut bytes = vec![0; 4096];
             self.fill(&mut bytes);
@@ -96,15 +96,5 @@ impl HostWallClock for Nature {
 
     fn now(&self) -> Duration {
         self.wall_clock()
-    }
-}
-
-impl HostMonotonicClock for Nature {
-    fn resolution(&self) -> u64 {
-        1
-    }
-
-    fn now(&self) -> u64 {
-        self.monotonic_clock()
     }
 }

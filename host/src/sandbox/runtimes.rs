@@ -6,7 +6,7 @@ mod load;
 
 pub use bundled::lend_library;
 pub use cache::Cache;
-pub use load::{LARGEST, LoadError, Role};
+pub use load::{LoadError, Role};
 
 use crate::bindings::script::ScriptRuntimePre;
 use crate::runtime::ticker::Ticker;

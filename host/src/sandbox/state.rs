@@ -16,6 +16,9 @@ use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 /// Most things of the host that a component holds at once: files, listings, streams, requests.
 const MOST_HANDLES: usize = 4_096;
 
+/// Largest set of headers, in bytes. They are kept by the host.
+const MOST_HEADER_BYTES: usize = 16 << 10;
+
 /// The state of a store that runs one script.
 pub struct ScriptState {
     pub files: Files,
@@ -56,6 +59,8 @@ impl ScriptState {
         // Never our own streams: one stray line there would corrupt the protocol.
         wasi.stdout(stdout.clone()).stderr(stderr.clone());
         nature.give_to(&mut wasi);
+        let mut http = WasiHttpCtx::new();
+        http.set_field_size_limit(MOST_HEADER_BYTES);
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(MOST_HANDLES);
         Self {
@@ -72,7 +77,7 @@ impl ScriptState {
             handles,
             listed: 0,
             wasi: wasi.build(),
-            http: WasiHttpCtx::new(),
+            http,
             gate,
         }
     }

@@ -9,7 +9,7 @@ use crate::config::Runner;
 use crate::library::reading;
 use crate::library::snapshot::Snapshot;
 use crate::printable::printable;
-use crate::sandbox::runtimes::{self, Guest, LoadError, Role};
+use crate::sandbox::runtimes::{Guest, Language, LoadError, Role};
 use crate::sha256::Sha256;
 use crate::worlds::engine::EngineInstance;
 use bytes::Bytes;
@@ -17,9 +17,14 @@ use cap_std::fs::Dir;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Largest script that is read, in bytes. One that is WebAssembly may be larger.
 const LARGEST_SCRIPT: u64 = 4 << 20;
+
+/// Longest wait for a script or a runtime to be compiled.
+const COMPILE_TIME: Duration = Duration::from_mins(1);
 
 /// Someone wants a script to run.
 #[derive(Debug, Clone)]
@@ -109,15 +114,76 @@ pub struct Found {
     pub skill_text: String,
 }
 
-pub(super) async fn check(shared: &Arc<Shared>, request: Request) -> Result<Checked, ScriptError> {
+/// What runs the script, before it is ready.
+enum Unloaded {
+    Bundled(Language),
+    Bytes { bytes: Vec<u8>, digest: Sha256, role: Role },
+}
+
+pub(super) async fn check(
+    shared: &Arc<Shared>,
+    request: Request,
+    cancelled: &CancellationToken,
+) -> Result<Checked, ScriptError> {
     if !shared.config.scripts.enabled {
         return Err(Denied::Disabled.into());
     }
     let found = find(shared, &request).await?;
-    let shared = Arc::clone(shared);
-    // Reading and compiling are not for threads that answer requests.
-    let checked = tokio::task::spawn_blocking(move || on_disk(&shared, &request, found)).await;
-    checked.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())).map_err(ScriptError::Denied)
+    let for_disk = Arc::clone(shared);
+    // Reading is not for threads that answer requests.
+    let looked = tokio::task::spawn_blocking(move || on_disk(&for_disk, &request, found)).await;
+    let looked = looked.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+    let OnDisk { policy, unloaded, runner, script, lent } = looked?;
+    let is_program = runner == Runner::Itself;
+    let guest = load(shared, unloaded, cancelled).await.map_err(|reason| match &runner {
+        _ if is_program => Denied::BadProgram { file: printable(&script.file), reason },
+        Runner::Component(path) => Denied::BadRunner {
+            extension: extension(&script.file),
+            path: path.display().to_string(),
+            reason: reason.to_string(),
+        },
+        _ => Denied::Host(reason),
+    })?;
+    Ok(Checked { policy, guest: Ready { guest, runner }, script, lent })
+}
+
+/// Makes the guest ready. Compiling happens on a thread of its own, one at a time, and is not waited for forever.
+async fn load(shared: &Arc<Shared>, unloaded: Unloaded, cancelled: &CancellationToken) -> Result<Guest, LoadError> {
+    let (bytes, digest, role) = match unloaded {
+        Unloaded::Bundled(language) => {
+            let shared = Arc::clone(shared);
+            let loaded = tokio::task::spawn_blocking(move || shared.runtimes.bundled(language)).await;
+            return loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+        }
+        Unloaded::Bytes { bytes, digest, role } => (bytes, digest, role),
+    };
+    if let Some(guest) = shared.runtimes.ready(&digest, role) {
+        return Ok(guest);
+    }
+    let compile = async {
+        let turn = Arc::clone(&shared.compiling).acquire_owned().await.map_err(|_| LoadError::GivenUp)?;
+        let (told, compiled) = tokio::sync::oneshot::channel();
+        let shared = Arc::clone(shared);
+        let work = move || {
+            let _ = told.send(shared.runtimes.load(&bytes, digest, role));
+            drop(turn);
+        };
+        std::thread::Builder::new().name("compiler".to_owned()).spawn(work).map_err(|_| LoadError::GivenUp)?;
+        compiled.await.map_err(|_| LoadError::GivenUp)?
+    };
+    tokio::select! {
+        () = cancelled.cancelled() => Err(LoadError::GivenUp),
+        compiled = tokio::time::timeout(COMPILE_TIME, compile) => compiled.unwrap_or(Err(LoadError::GivenUp)),
+    }
+}
+
+/// What the disk says about a script that may run.
+struct OnDisk {
+    policy: Policy,
+    unloaded: Unloaded,
+    runner: Runner,
+    script: Script,
+    lent: Lendable,
 }
 
 /// Asks the engine, on the newest files, which script is meant.
@@ -165,7 +231,7 @@ async fn find(shared: &Shared, request: &Request) -> Result<Found, ScriptError> 
 }
 
 /// The checks that need the disk, and what a script gets.
-fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<Checked, Denied> {
+fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<OnDisk, Denied> {
     let Found { what: found, terms, folder, skill_text } = found;
     let script = &found.script;
     let file = printable(&script.file);
@@ -192,13 +258,13 @@ fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<Checked, 
         let opened = if path.is_empty() { root.try_clone() } else { root.open_dir(path) };
         opened.map_err(reading::refusal)
     });
-    let limit = if extension == ".wasm" { runtimes::LARGEST } else { LARGEST_SCRIPT };
+    let limit = if extension == ".wasm" { Role::Program.largest() } else { LARGEST_SCRIPT };
     let read = resources.and_then(|folder| Ok((reading::read(&folder, &script.file, limit)?.bytes, Arc::new(folder))));
     let (bytes, folder) = read.map_err(|error| unreadable(&file, &error))?;
     let runner =
         shared.config.scripts.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
     let digest = Sha256::of(&bytes);
-    let (guest, runtime_digest) = ready(shared, &runner, &extension, &file, &bytes, digest)?;
+    let (unloaded, runtime_digest) = unloaded(&runner, &extension, &bytes, digest)?;
     if let Some(path) = &request.working_folder
         && (!path.is_absolute() || !path.is_dir())
     {
@@ -221,25 +287,20 @@ fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<Checked, 
     let skill = || digest::Skill::read(&folder, &skill_text, &script.file, &bytes);
     let (policy, lent) = policy::decide(inputs, skill);
     let script = Script { folder: Arc::clone(&folder), file: script.file.clone(), bytes: bytes.clone() };
-    Ok(Checked { policy, guest: Ready { guest, runner }, script, lent })
+    Ok(OnDisk { policy, unloaded, runner, script, lent })
 }
 
-/// The guest that runs the script, and its digest where it comes from a file.
-fn ready(
-    shared: &Shared,
+/// What runs the script, and its digest where it comes from a file of the operator's.
+fn unloaded(
     runner: &Runner,
     extension: &str,
-    file: &str,
-    bytes: &[u8],
-    digest: Sha256,
-) -> Result<(Guest, Option<Sha256>), Denied> {
+    script: &[u8],
+    script_digest: Sha256,
+) -> Result<(Unloaded, Option<Sha256>), Denied> {
     match runner {
-        Runner::Bundled(language) => {
-            shared.runtimes.bundled(*language).map(|guest| (guest, None)).map_err(Denied::Host)
-        }
+        Runner::Bundled(language) => Ok((Unloaded::Bundled(*language), None)),
         Runner::Itself => {
-            let loaded = shared.runtimes.load(bytes, digest, Role::Program);
-            loaded.map(|guest| (guest, None)).map_err(|reason| Denied::BadProgram { file: file.to_owned(), reason })
+            Ok((Unloaded::Bytes { bytes: script.to_vec(), digest: script_digest, role: Role::Program }, None))
         }
         Runner::Component(path) => {
             let bad = |reason: String| Denied::BadRunner {
@@ -247,14 +308,14 @@ fn ready(
                 path: path.display().to_string(),
                 reason,
             };
-            let size = std::fs::metadata(path).map_err(|error| bad(error.to_string()))?.len();
-            if size > runtimes::LARGEST {
-                return Err(bad(LoadError::TooLarge { size }.to_string()));
+            let (size, limit) =
+                (std::fs::metadata(path).map_err(|error| bad(error.to_string()))?.len(), Role::Runtime.largest());
+            if size > limit {
+                return Err(bad(LoadError::TooLarge { size, limit }.to_string()));
             }
             let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
             let digest = Sha256::of(&bytes);
-            let loaded = shared.runtimes.load(&bytes, digest, Role::Runtime);
-            loaded.map(|guest| (guest, Some(digest))).map_err(|error| bad(error.to_string()))
+            Ok((Unloaded::Bytes { bytes, digest, role: Role::Runtime }, Some(digest)))
         }
     }
 }

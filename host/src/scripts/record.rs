@@ -10,6 +10,13 @@ use std::time::SystemTime;
 /// Longest text from a request that goes into the record, in bytes.
 const LONGEST: usize = 300;
 
+/// Most names of arguments in one line.
+const MOST_NAMES: usize = 50;
+
+fn short(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST)]
+}
+
 /// What is kept of a request in case it is refused.
 pub struct Noted {
     skill: String,
@@ -19,11 +26,10 @@ pub struct Noted {
 
 impl Noted {
     pub fn of(request: &Request) -> Self {
-        let short = |text: &str| text[..text.floor_char_boundary(LONGEST)].to_owned();
         Self {
-            skill: short(&request.skill),
-            file: short(&request.file),
-            arguments: request.arguments.keys().take(50).map(|name| short(name)).collect(),
+            skill: short(&request.skill).to_owned(),
+            file: short(&request.file).to_owned(),
+            arguments: request.arguments.keys().take(MOST_NAMES).map(|name| short(name).to_owned()).collect(),
         }
     }
 
@@ -41,7 +47,20 @@ impl Noted {
     }
 }
 
-pub fn ran(policy: &Policy, finished: &Finished) -> Map<String, Value> {
+/// A run that ended, or one of which nothing came back.
+pub fn ran(policy: &Policy, finished: Option<&Finished>) -> Map<String, Value> {
+    let names: Vec<&str> = policy.argument_names.iter().take(MOST_NAMES).map(|name| short(name)).collect();
+    let outcome = finished.map(|finished| {
+        json!({
+            "exit_code": finished.exit_code,
+            "limit_hit": finished.limit_hit,
+            "cancelled": finished.cancelled,
+            "fuel_used": finished.fuel_used,
+            "peak_memory_bytes": finished.peak_memory,
+            "refusals": policy.refusals.len(),
+            "denials": finished.denials,
+        })
+    });
     let hosts: Vec<String> = policy.hosts.iter().map(ToString::to_string).collect();
     object(json!({
         "kind": "run",
@@ -53,7 +72,7 @@ pub fn ran(policy: &Policy, finished: &Finished) -> Map<String, Value> {
         "skill_digest": policy.skill_digest,
         "runtime": policy.runtime,
         "runtime_digest": policy.runtime_digest,
-        "arguments": policy.argument_names,
+        "arguments": names,
         "grants": {
             "cwd": policy.working_folder.as_ref().map(|path| path.display().to_string()),
             "read": policy.readable,
@@ -62,16 +81,8 @@ pub fn ran(policy: &Policy, finished: &Finished) -> Map<String, Value> {
             "hosts": hosts,
         },
         "limits": limits(&policy.limits),
-        "outcome": {
-            "exit_code": finished.exit_code,
-            "limit_hit": finished.limit_hit,
-            "cancelled": finished.cancelled,
-            "fuel_used": finished.fuel_used,
-            "peak_memory_bytes": finished.peak_memory,
-            "refusals": policy.refusals.len(),
-            "denials": finished.denials,
-        },
-        "duration_ms": u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+        "outcome": outcome.unwrap_or_else(|| json!("lost")),
+        "duration_ms": finished.map(|finished| u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX)),
     }))
 }
 

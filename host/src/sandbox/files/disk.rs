@@ -14,6 +14,12 @@ use std::time::{Duration, SystemTime};
 /// because whoever opens the folder next would run what it wrote.
 pub const PROTECTED: [&str; 6] = [".git", ".claude", ".vscode", ".envrc", "CLAUDE.md", "AGENTS.md"];
 
+/// Most files in a folder that is moved. Each is looked at, because something protected would move with it.
+const MOST_MOVED: usize = 10_000;
+
+/// Most entries of a folder that is listed.
+const MOST_ENTRIES: usize = 100_000;
+
 /// A folder on disk.
 ///
 /// Reading goes through a handle that refuses links out of the folder. Writing walks from folder to folder by handle and
@@ -63,7 +69,7 @@ enum Coverage {
 }
 
 /// Compared without regard to case: some file systems do so too.
-fn is_protected(name: &str) -> bool {
+pub fn is_protected(name: &str) -> bool {
     PROTECTED.iter().any(|protected| protected.eq_ignore_ascii_case(name))
 }
 
@@ -112,6 +118,21 @@ impl Disk {
         Ok((folder, name))
     }
 
+    /// Whether a folder can be moved: nothing in it is protected, as far as one can look.
+    fn check_moves(&self, path: &str, seen: &mut usize) -> Result<(), FileError> {
+        for entry in self.list(path)? {
+            *seen += 1;
+            let inner = format!("{path}/{}", entry.name);
+            if *seen > MOST_MOVED || self.check_writable(&inner) == Err(FileError::Protected) {
+                return Err(FileError::Protected);
+            }
+            if entry.kind == Kind::Folder {
+                self.check_moves(&inner, seen)?;
+            }
+        }
+        Ok(())
+    }
+
     fn open_for_writing(&self, path: &str, how: How) -> Result<Opened, FileError> {
         let place = OpenPlace::take()?;
         let (folder, name) = self.parent(path)?;
@@ -158,6 +179,9 @@ impl Volume for Disk {
             let kind = entry.file_type().map_or(Kind::Other, kind_of);
             let number = entry.metadata().map_or(0, |metadata| metadata.ino());
             entries.push(Entry { name, kind, number });
+            if entries.len() > MOST_ENTRIES {
+                return Err(FileError::TooManyOpen);
+            }
         }
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
@@ -205,6 +229,9 @@ impl Volume for Disk {
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {
+        if self.stat(from, false).is_ok_and(|stat| stat.kind == Kind::Folder) {
+            self.check_moves(from, &mut 0)?;
+        }
         let (old_folder, old_name) = self.parent(from)?;
         let (new_folder, new_name) = self.parent(to)?;
         rustix::fs::renameat_with(&old_folder, old_name, &new_folder, new_name, RenameFlags::empty()).map_err(of_number)

@@ -191,6 +191,12 @@ fn what_is_protected_stays_as_it_is() {
     assert_eq!(files.remove_file(&top(), "work/CLAUDE.md"), Err(FileError::Protected));
     assert_eq!(files.rename((&top(), "work/.git"), (&top(), "work/old")), Err(FileError::Protected));
     assert_eq!(write(&mut files, "work/innocent/config", "x"), Err(FileError::ThroughLink), "a link around it");
+    fs::create_dir_all(machine.path("project/sub/deep/.claude")).unwrap();
+    assert_eq!(
+        files.rename((&top(), "work/sub"), (&top(), "work/moved")),
+        Err(FileError::Protected),
+        "with its parent"
+    );
     let git = files.open(&top(), "work/.git", How { folder: true, ..READ }).unwrap().path;
     assert_eq!(files.open(&git, "config", WRITE).err(), Some(FileError::Protected), "a handle inside it");
     assert_eq!(fs::read_to_string(machine.path("project/.git/config")).unwrap(), "[core]");
@@ -223,6 +229,8 @@ fn renames_stay_within_one_folder_of_the_sandbox() {
     assert_eq!(files.rename((&top(), "skill/scripts/run.py"), (&top(), "tmp/b")), Err(FileError::OtherVolume));
     assert_eq!(files.rename((&top(), "tmp"), (&top(), "work/tmp")), Err(FileError::OtherVolume));
     assert_eq!(files.rename((&top(), "usr"), (&top(), "usr2")), Err(FileError::NotFound));
+    assert_eq!(files.rename((&top(), "work/src/main.rs/"), (&top(), "work/x")), Err(FileError::NotAFolder));
+    assert_eq!(files.remove_file(&top(), "work/src/main.rs/"), Err(FileError::NotAFolder));
     assert_eq!(files.rename((&top(), "work/src/main.rs"), (&top(), "work/main.rs")), Ok(()));
     assert!(machine.path("project/main.rs").exists());
 }

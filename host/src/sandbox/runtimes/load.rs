@@ -18,8 +18,15 @@ use wasmtime_wasi::p2::bindings::{CommandPre, cli, clocks, io, random, sockets};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView as _};
 
-/// Largest WebAssembly that is compiled, in bytes. A whole JavaScript engine has less than ten million.
-pub const LARGEST: u64 = 32 << 20;
+/// Largest component that the operator may name, in bytes. A whole JavaScript engine has less than ten million.
+pub const LARGEST_RUNTIME: u64 = 32 << 20;
+
+/// Largest script that is WebAssembly, in bytes.
+pub const LARGEST_PROGRAM: u64 = 8 << 20;
+
+/// Largest function, in bytes. The compiler takes much more memory and time for one large function than for many small ones;
+/// the main loop of an interpreter has about a quarter of this.
+const LARGEST_FUNCTION: usize = 512 << 10;
 
 /// The export that makes a component a runtime.
 const SCRIPT: &str = "skillcell:plugin/script@0.1.0";
@@ -31,8 +38,12 @@ pub enum LoadError {
     Bundled { name: &'static str, reason: Arc<str> },
     #[error("it is no WebAssembly component or module")]
     NotWebAssembly,
-    #[error("it has {size} bytes, and the limit is {LARGEST}")]
-    TooLarge { size: u64 },
+    #[error("it has {size} bytes, and the limit is {limit}")]
+    TooLarge { size: u64, limit: u64 },
+    #[error("it has a function of {size} bytes, and the limit is {LARGEST_FUNCTION}")]
+    LargeFunction { size: usize },
+    #[error("compiling it was given up")]
+    GivenUp,
     #[error("it is not valid WebAssembly: {0}")]
     Invalid(Arc<str>),
     #[error("it is no script-runtime: it does not export `{SCRIPT}`")]
@@ -52,17 +63,33 @@ pub enum Role {
     Program,
 }
 
+impl Role {
+    /// The most bytes that are read and compiled.
+    pub fn largest(self) -> u64 {
+        match self {
+            Self::Runtime => LARGEST_RUNTIME,
+            Self::Program => LARGEST_PROGRAM,
+        }
+    }
+}
+
 impl Runtimes {
+    /// A guest that is ready, without any work.
+    pub fn ready(&self, digest: &Sha256, role: Role) -> Option<Guest> {
+        self.kept(digest).filter(|guest| guest.fits(role))
+    }
+
     /// A guest from the bytes of a file. Compiles them unless that was done before, which can take seconds: not for a
     /// thread that answers requests.
     pub fn load(&self, bytes: &[u8], digest: Sha256, role: Role) -> Result<Guest, LoadError> {
-        if let Some(guest) = self.kept(&digest).filter(|guest| guest.fits(role)) {
+        if let Some(guest) = self.ready(&digest, role) {
             return Ok(guest);
         }
-        let size = bytes.len() as u64;
-        if size > LARGEST {
-            return Err(LoadError::TooLarge { size });
+        let (size, limit) = (bytes.len() as u64, role.largest());
+        if size > limit {
+            return Err(LoadError::TooLarge { size, limit });
         }
+        check_functions(bytes)?;
         let guest = match (bytes.get(..8), role) {
             (Some(b"\0asm\x0d\0\x01\0"), Role::Runtime) => {
                 let component = self.component(bytes, &digest)?;
@@ -123,6 +150,20 @@ impl Guest {
     fn fits(&self, role: Role) -> bool {
         matches!((self, role), (Self::Runtime(_), Role::Runtime) | (Self::Command(_) | Self::Module(..), Role::Program))
     }
+}
+
+/// Refuses what the compiler would take too long for.
+fn check_functions(bytes: &[u8]) -> Result<(), LoadError> {
+    for part in wasmparser::Parser::new(0).parse_all(bytes) {
+        let part = part.map_err(|error| LoadError::Invalid(error.message().into()))?;
+        if let wasmparser::Payload::CodeSectionEntry(body) = part {
+            let size = body.range().len();
+            if size > LARGEST_FUNCTION {
+                return Err(LoadError::LargeFunction { size });
+            }
+        }
+    }
+    Ok(())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
