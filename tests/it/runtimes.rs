@@ -74,3 +74,20 @@ fn scripts_that_check_javascript_themselves_find_what_node_has() {
         assert_eq!(result["exit_code"], json!(expected), "{name}: {result}");
     }
 }
+
+#[test]
+fn every_runtime_runs_the_extensions_that_its_manifest_names() {
+    for entry in std::fs::read_dir(repository().join("plugins/runtimes")).unwrap() {
+        let manifest = std::fs::read_to_string(entry.unwrap().path().join("plugin.yaml")).unwrap();
+        let field = |name: &str| manifest.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+        let extensions = field("extensions:").trim_matches(['[', ']']).split(", ");
+        let files: Vec<String> = extensions.map(|extension| format!("a{extension}")).collect();
+        let scripts: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), "")).collect();
+        let folder = skill(&scripts);
+        let mut session = serve(folder.path()).start();
+        for (file, _) in scripts {
+            let request = json!({"skill_path": "tool", "file": file, "args": {}, "dry_run": true});
+            assert_eq!(session.call_json("run_script", request)["runtime"], field("name:"), "{file}");
+        }
+    }
+}

@@ -275,7 +275,7 @@ fn a_configuration_that_is_wrong_is_told_with_its_line() {
         let mut session = serve(folder.path()).config(yaml).silent();
         let (status, _) = session.wait();
         assert_eq!(status.code(), Some(2), "{yaml}");
-        assert!(session.log().contains(part), "{}", session.log());
+        session.wait_for_log(part);
     }
 }
 
