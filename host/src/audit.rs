@@ -14,7 +14,7 @@ use rustix::fs::FlockOperation;
 use serde_json::{Map, Value};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use verify::Found;
 
@@ -23,6 +23,9 @@ const FILE_BYTES: u64 = 4 << 20;
 
 /// Most files that are kept; the oldest go.
 const MOST_FILES: usize = 16;
+
+/// The length of the head, in bytes.
+const HEAD_BYTES: usize = 512;
 
 /// Nothing is added to a record that somebody changed: the next line would hide it.
 const TAMPERED: &str =
@@ -53,7 +56,7 @@ impl Audit {
         let audit = Self { folder: folder.to_owned(), key: Key::in_file(key)?, file_bytes: FILE_BYTES };
         // From the first moment there is a head, so that later its absence tells something.
         if is_new && !audit.head_path().exists() {
-            private::write(&audit.head_path(), Head::default().text(&audit.key).as_bytes()).map_err(unwritable)?;
+            audit.write_head(&Head::default()).map_err(unwritable)?;
         }
         Ok(audit)
     }
@@ -92,7 +95,7 @@ impl Audit {
         head.code = line.code;
         head.first = head.first.max(1);
         head.length = length + line.text.len() as u64;
-        private::write(&self.head_path(), head.text(&self.key).as_bytes())
+        self.write_head(&head)
     }
 
     /// Removes the oldest files and lets the head know where the record begins now.
@@ -148,6 +151,14 @@ impl Audit {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
             Err(error) => Err(error),
         }
+    }
+
+    /// Written in its place, in one piece no larger than what a disk writes at once. A new file that takes the place of the
+    /// old one would make the file system write it out each time.
+    fn write_head(&self, head: &Head) -> io::Result<()> {
+        let text = format!("{:<HEAD_BYTES$}", head.text(&self.key));
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(self.head_path())?;
+        file.write_all_at(text.as_bytes(), 0)
     }
 
     /// Files that are full, the oldest first.

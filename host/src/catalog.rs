@@ -6,9 +6,11 @@
 mod building;
 mod pair;
 
+use crate::bindings::catalog::LookupError;
 use crate::bindings::types::Location;
 use crate::library::scan::{self, Scan};
 use crate::library::snapshot::{Freshness, Snapshot};
+use crate::printable::quoted;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
@@ -264,5 +266,18 @@ impl Shared {
         self.building.store(false, Ordering::Release);
         self.pair.publish(Published { failure: Some(reason.into()), ..self.pair.published() });
         self.pair.wake();
+    }
+}
+
+/// Says that a name finds no skill, and which ones might be meant.
+pub fn no_skill(name: &str, error: &LookupError) -> String {
+    match error {
+        LookupError::Unknown(close) if close.is_empty() => {
+            format!("no skill is called `{name}`\nhint: `list_skills` shows all, `skills_search` finds words in them")
+        }
+        LookupError::Unknown(close) => format!("no skill is called `{name}`\nhint: close names are {}", quoted(close)),
+        LookupError::Several(names) => {
+            format!("several skills are called `{name}`: {}\nhint: use one of these full names", quoted(names))
+        }
     }
 }

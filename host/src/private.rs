@@ -122,7 +122,8 @@ impl Key {
     }
 }
 
-fn fill(mut bytes: &mut [u8]) -> io::Result<()> {
+/// Random bytes of the operating system.
+pub fn fill(mut bytes: &mut [u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         let filled = rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty())?;
         bytes = &mut bytes[filled..];

@@ -8,7 +8,7 @@ mod digest;
 mod policy;
 mod record;
 
-pub use check::{Denied, Request, no_skill};
+pub use check::{Denied, Request};
 pub use policy::Policy;
 pub use record::limits;
 

@@ -387,6 +387,29 @@ fn files_that_scripts_hold_leave_some_for_the_server() {
     }
 }
 
+/// Beside a server that has nothing else to do, because the machine may be busy with other tests.
+#[test]
+fn others_are_answered_meanwhile() {
+    let scene = Scene::new();
+    let limits = "timeout_seconds: 2, memory_bytes: 67108864, max_output_bytes: 1000, scratch_bytes: 100000";
+    let (mut busy, mut idle) = (scene.serve(limits), scene.serve(limits));
+    let attempts = ["spin", "eat-memory", "flood", "fill-bytes"].map(|what| everywhere(what, json!({})));
+    let posted = post(&mut busy, attempts.into_iter().flatten().collect());
+    let (mut beside_scripts, mut alone) = (Vec::new(), Vec::new());
+    for _ in 0..40 {
+        for (session, times) in [(&mut busy, &mut beside_scripts), (&mut idle, &mut alone)] {
+            let began = Instant::now();
+            still_answers(session);
+            times.push(began.elapsed());
+        }
+    }
+    beside_scripts.sort();
+    alone.sort();
+    let (beside_scripts, alone) = (beside_scripts[20], alone[20]);
+    assert!(beside_scripts < alone + Duration::from_millis(50), "{beside_scripts:?}, and {alone:?} without scripts");
+    wait(&mut busy, posted);
+}
+
 /// What a script has the host remember counts somewhere, too.
 #[test]
 #[cfg(target_os = "linux")]

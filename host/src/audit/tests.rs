@@ -154,6 +154,15 @@ fn a_record_that_was_removed_whole_is_missed() {
 }
 
 #[test]
+fn the_head_fits_its_place_whatever_the_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = audit(folder.path());
+    let code = "f".repeat(64);
+    let head = Head { first: u64::MAX, before_first: code.clone(), last: u64::MAX, code, length: u64::MAX };
+    assert!(head.text(&audit.key).len() <= HEAD_BYTES, "{}", head.text(&audit.key).len());
+}
+
+#[test]
 fn many_servers_write_one_chain() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();

@@ -1,6 +1,7 @@
 //! Which part of the working folder a script gets, decided by opened folders and not by text.
 
 use crate::sandbox::files::disk::{Writable, is_protected};
+use crate::sandbox::files::path::below;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
@@ -141,15 +142,6 @@ fn plain(path: &str) -> Option<String> {
 /// The longer of two paths if it is below the other.
 fn deeper<'a>(one: &'a str, other: &'a str) -> Option<&'a str> {
     if below(one, other).is_some() { Some(one) } else { below(other, one).map(|_| other) }
-}
-
-/// The rest of a path below a folder.
-fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
-    match folder {
-        "" => Some(path),
-        _ if path == folder => Some(""),
-        _ => path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')),
-    }
 }
 
 fn open(path: &Path) -> Option<Dir> {

@@ -33,7 +33,7 @@ impl FromStr for HostPattern {
             Some((name, port)) => (name, Some(port.parse().map_err(|_| invalid())?)),
             None => (rest, None),
         };
-        let name = name.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        let name = bare(name).to_ascii_lowercase();
         let is_address = name.parse::<IpAddr>().is_ok();
         let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
         let is_name = name.chars().all(legal) && name.split('.').all(|label| !label.is_empty());
@@ -99,9 +99,14 @@ pub enum Reach {
     Private,
 }
 
+/// A host without the brackets around an address of version 6.
+pub fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 /// What the patterns say about a host and port.
 pub fn reach(patterns: &[HostPattern], host: &str, port: u16) -> Reach {
-    let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
+    let host = bare(host).trim_end_matches('.').to_ascii_lowercase();
     let matching = patterns.iter().filter(|pattern| pattern.matches(&host, port));
     matching.fold(Reach::Refused, |reach, pattern| match (reach, pattern.private) {
         (_, true) | (Reach::Private, _) => Reach::Private,

@@ -1,10 +1,10 @@
 //! Answers of tools: what becomes text, what structured content, and what an error.
 
 use crate::bindings::catalog::LookupError;
-use crate::catalog::AskError;
+use crate::catalog::{AskError, no_skill};
 use crate::mcp::arguments::WrongArguments;
 use crate::printable::printable;
-use crate::scripts::{ScriptError, no_skill};
+use crate::scripts::ScriptError;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -94,8 +94,4 @@ impl From<ToolError> for ErrorData {
             }
         }
     }
-}
-
-pub fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
 }

@@ -3,10 +3,10 @@
 use crate::bindings::catalog::{AssetError, FoundAsset};
 use crate::bindings::library::{Oversize, ReadError};
 use crate::library::snapshot::Snapshot;
-use crate::mcp::answer::{Answer, ToolError, quoted};
+use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
-use crate::printable::printable;
+use crate::printable::{printable, quoted};
 use crate::worlds::engine::EngineInstance;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -320,10 +320,7 @@ impl Files {
         }
         let mut names: Vec<String> = Vec::new();
         for Mount { at, .. } in &self.mounts {
-            let rest = match path.as_str() {
-                "" => Some(at.as_str()),
-                above => at.strip_prefix(above).and_then(|rest| rest.strip_prefix('/')),
-            };
+            let rest = path::below(at, path.as_str());
             names.extend(rest.and_then(|rest| rest.split('/').next()).map(str::to_owned));
         }
         names.sort();

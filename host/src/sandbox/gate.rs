@@ -1,6 +1,6 @@
 //! The only way out for a guest: HTTP to hosts that were granted, at the address that was checked.
 
-use crate::grants::hosts::{HostPattern, Reach, is_public, reach};
+use crate::grants::hosts::{HostPattern, Reach, bare, is_public, reach};
 use crate::sandbox::denials::Denials;
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http1;
@@ -61,8 +61,7 @@ impl Gate {
         let stream = connecting.map_err(|_| Error::ConnectionTimeout)?.map_err(Error::Connect)?;
         let answer_time = options.first_byte_timeout.unwrap_or(ANSWER_TIME).min(ANSWER_TIME);
         if is_secure {
-            let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-            let name = ServerName::try_from(bare).map_err(|_| Error::HttpRequestUriInvalid)?;
+            let name = ServerName::try_from(bare(&host).to_owned()).map_err(|_| Error::HttpRequestUriInvalid)?;
             let securing = tokio::time::timeout(time, TLS.connect(name, stream)).await;
             let stream = securing.map_err(|_| Error::ConnectionTimeout)?.map_err(Error::Tls)?;
             exchange(stream, request, answer_time).await
@@ -78,9 +77,8 @@ impl Gate {
             self.denials.note(format!("connect to `{host}:{port}`: this host is not granted"));
             return Err(Error::HttpRequestDenied);
         }
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
         let _turn = LOOKUPS.acquire().await;
-        let found = tokio::time::timeout(CONNECT_TIME, tokio::net::lookup_host((bare, port))).await;
+        let found = tokio::time::timeout(CONNECT_TIME, tokio::net::lookup_host((bare(host), port))).await;
         let unknown = |_| Error::DnsError { rcode: Some("not found".to_owned()), info_code: None };
         let mut found = found.map_err(|_| Error::DnsTimeout)?.map_err(unknown)?.peekable();
         if found.peek().is_none() {

@@ -1,5 +1,6 @@
 //! Time and chance as a guest sees them: real, or the same in every run.
 
+use crate::private;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -63,7 +64,7 @@ impl Nature {
 
     pub fn fill(&self, bytes: &mut [u8]) {
         match self {
-            Self::Real { .. } => getrandom(bytes),
+            Self::Real { .. } => private::fill(bytes).expect("the operating system has random numbers"),
             Self::Fixed { chance, .. } => {
                 for chunk in bytes.chunks_mut(8) {
                     let state = chance.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
@@ -71,14 +72,6 @@ impl Nature {
                 }
             }
         }
-    }
-}
-
-fn getrandom(mut bytes: &mut [u8]) {
-    while !bytes.is_empty() {
-        let filled = rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty());
-        let filled = filled.expect("the operating system has random numbers");
-        bytes = &mut bytes[filled..];
     }
 }
 

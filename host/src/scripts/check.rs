@@ -2,13 +2,14 @@
 
 use super::policy::{self, Lendable, Policy};
 use super::{ScriptError, Shared, digest};
-use crate::bindings::catalog::{self, Execution, FoundScript, LookupError, ScriptTerms};
+use crate::bindings::catalog::{self, Execution, FoundScript, ScriptTerms};
 use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
+use crate::catalog::no_skill;
 use crate::config::Runner;
 use crate::library::reading;
 use crate::library::snapshot::Snapshot;
-use crate::printable::printable;
+use crate::printable::{printable, quoted};
 use crate::sandbox::runtimes::{Guest, Language, LoadError, Role};
 use crate::sha256::Sha256;
 use crate::worlds::engine::EngineInstance;
@@ -341,23 +342,6 @@ fn lowered(one: ScriptTerms, other: &ScriptTerms) -> ScriptTerms {
 fn extension(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.rfind('.').map_or(String::new(), |dot| name[dot..].to_ascii_lowercase())
-}
-
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
-}
-
-/// Says that a name finds no skill, and which ones might be meant.
-pub fn no_skill(name: &str, error: &LookupError) -> String {
-    match error {
-        LookupError::Unknown(close) if close.is_empty() => {
-            format!("no skill is called `{name}`\nhint: `list_skills` shows all, `skills_search` finds words in them")
-        }
-        LookupError::Unknown(close) => format!("no skill is called `{name}`\nhint: close names are {}", quoted(close)),
-        LookupError::Several(names) => {
-            format!("several skills are called `{name}`: {}\nhint: use one of these full names", quoted(names))
-        }
-    }
 }
 
 fn unreadable(file: &str, error: &ReadError) -> Denied {

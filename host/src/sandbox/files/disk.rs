@@ -1,6 +1,7 @@
 //! A folder of this machine, lent to a guest through an opened handle.
 
 use super::memory::MemoryFile;
+use super::path::below;
 use super::{Entry, FileError, How, Kind, NewTimes, OpenFile, Opened, Stat, Volume};
 use cap_std::fs::{Dir, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
@@ -44,20 +45,11 @@ pub struct Writable {
 
 impl Writable {
     fn covers(&self, path: &str) -> Coverage {
-        if rest(path, &self.below).is_none() {
+        if below(path, &self.below).is_none() {
             return Coverage::Outside;
         }
-        let beyond = rest(path, &self.named).unwrap_or(path);
+        let beyond = below(path, &self.named).unwrap_or(path);
         if beyond.split('/').any(is_protected) { Coverage::Protected } else { Coverage::Covered }
-    }
-}
-
-/// The rest of a path below a folder.
-fn rest<'path>(path: &'path str, folder: &str) -> Option<&'path str> {
-    match folder {
-        "" => Some(path),
-        _ if path == folder => Some(""),
-        _ => path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')),
     }
 }
 

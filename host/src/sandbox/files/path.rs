@@ -60,11 +60,16 @@ impl GuestPath {
 
     /// The rest of this path below a folder of the tree; empty for the folder itself.
     pub fn below(&self, folder: &str) -> Option<&str> {
-        if folder.is_empty() {
-            return Some(&self.0);
-        }
-        let rest = self.0.strip_prefix(folder)?;
-        if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+        below(&self.0, folder)
+    }
+}
+
+/// The rest of a plain path below a folder; empty for the folder itself.
+pub fn below<'path>(path: &'path str, folder: &str) -> Option<&'path str> {
+    match folder {
+        "" => Some(path),
+        _ if path == folder => Some(""),
+        _ => path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')),
     }
 }
 
