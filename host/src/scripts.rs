@@ -50,11 +50,20 @@ struct Shared {
     config: Arc<Config>,
     roots: Arc<[SkillRoot]>,
     runtimes: Arc<Runtimes>,
-    audit: Option<Audit>,
+    record: Record,
     slots: Semaphore,
     /// One compilation at a time: it takes all cores and much memory.
     compiling: Arc<Semaphore>,
     waiting: AtomicUsize,
+}
+
+/// Where runs are written down.
+pub enum Record {
+    Kept(Audit),
+    /// Nobody said where the user's home is.
+    Nowhere,
+    /// There is a place, and it cannot be used.
+    Broken(String),
 }
 
 /// A script was not run, or its run was lost.
@@ -86,7 +95,7 @@ impl Scripts {
         config: Arc<Config>,
         roots: Arc<[SkillRoot]>,
         runtimes: Arc<Runtimes>,
-        audit: Option<Audit>,
+        record: Record,
     ) -> Self {
         let slots = Semaphore::new(config.scripts.runs_at_once);
         let waiting = AtomicUsize::new(0);
@@ -96,7 +105,7 @@ impl Scripts {
                 config,
                 roots,
                 runtimes,
-                audit,
+                record,
                 slots,
                 compiling: Arc::new(Semaphore::new(1)),
                 waiting,
@@ -143,6 +152,9 @@ impl Scripts {
 
     /// Checks a request. That one was refused is written down too.
     async fn checked(&self, request: Request, cancelled: &CancellationToken) -> Result<Checked, ScriptError> {
+        if let Record::Broken(reason) = &self.shared.record {
+            return Err(Denied::NoRecord(reason.clone()).into());
+        }
         let noted = record::Noted::of(&request);
         match check::check(&self.shared, request, cancelled).await {
             Err(ScriptError::Denied(denied)) => {
@@ -226,8 +238,10 @@ impl Scripts {
 
     async fn write_down(&self, entry: serde_json::Map<String, serde_json::Value>) -> Result<(), ScriptError> {
         let shared = Arc::clone(&self.shared);
-        let written =
-            tokio::task::spawn_blocking(move || shared.audit.as_ref().map_or(Ok(()), |audit| audit.add(entry)));
+        let written = tokio::task::spawn_blocking(move || match &shared.record {
+            Record::Kept(audit) => audit.add(entry),
+            Record::Nowhere | Record::Broken(_) => Ok(()),
+        });
         Ok(written.await.map_err(|_| Lost)??)
     }
 }

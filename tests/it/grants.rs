@@ -251,6 +251,19 @@ fn every_run_and_refusal_is_one_line_in_a_chain_that_shows_tampering() {
 }
 
 #[test]
+fn a_record_that_cannot_be_kept_stops_scripts_and_nothing_else() {
+    let folder = asking("", &[("a.sh", "echo ran\n")]);
+    let home = library(&[(".local/share/skillcell", "a file in the way")]);
+    let mut session = serve(folder.path()).with_home(home.path()).start();
+    let result = session.call("run_script", json!({"skill_path": "tool", "file": "a.sh", "args": {}}));
+    assert!(
+        result["content"][0]["text"].as_str().unwrap().starts_with("no script runs while its audit record"),
+        "{result}"
+    );
+    assert_eq!(session.call_json("skills_list", json!({}))["skills"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn four_servers_write_one_record() {
     let folder = asking("", &[("a.sh", "echo ran\n")]);
     let home = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::library::roots::{self, SkillRoot};
 use crate::runtime::Runtime;
 use crate::sandbox::runtimes::{Cache, Runtimes};
-use crate::scripts::Scripts;
+use crate::scripts::{Record, Scripts};
 use crate::set_aside::SetAside;
 use crate::worlds::engine::{EngineWorld, Terms};
 use std::io::ErrorKind;
@@ -46,7 +46,7 @@ pub fn open(config: Config) -> anyhow::Result<Opened> {
     };
     let catalog = Catalog::new(world, terms.clone());
     let runtimes = Arc::new(Runtimes::new(cache(&config)).map_err(broken)?);
-    let scripts = Scripts::new(catalog.clone(), Arc::clone(&config), roots, runtimes, audit(&config)?);
+    let scripts = Scripts::new(catalog.clone(), Arc::clone(&config), roots, runtimes, record(&config));
     Ok(Opened { catalog, config, terms, scripts })
 }
 
@@ -58,11 +58,18 @@ fn cache(config: &Config) -> Option<Cache> {
         .ok()
 }
 
-/// A record that cannot be kept is a reason not to start; no home folder at all is told and accepted.
-fn audit(config: &Config) -> anyhow::Result<Option<Audit>> {
+/// Without a home folder there is no record, which is told and accepted. A record that cannot be kept stops scripts, and
+/// nothing else.
+fn record(config: &Config) -> Record {
     let Some(places) = &config.places else {
         tracing::warn!("HOME is not set, so there is no audit record of scripts");
-        return Ok(None);
+        return Record::Nowhere;
     };
-    Ok(Some(Audit::open(&places.audit(), &places.audit_key())?))
+    match Audit::open(&places.audit(), &places.audit_key()) {
+        Ok(audit) => Record::Kept(audit),
+        Err(error) => {
+            tracing::warn!("no script will run: {error}");
+            Record::Broken(error.to_string())
+        }
+    }
 }

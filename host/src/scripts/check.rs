@@ -43,6 +43,8 @@ pub struct Request {
 pub enum Denied {
     #[error("scripts are disabled globally\nhint: the operator can set `scripts.enabled: true`")]
     Disabled,
+    #[error("no script runs while its audit record cannot be kept: {0}")]
+    NoRecord(String),
     #[error("{0}")]
     NoSkill(String),
     #[error(
