@@ -231,7 +231,6 @@ impl Scripts {
             nature: Nature::new(self.shared.config.scripts.deterministic),
             gate: Gate::new(&policy.hosts, denials.clone()),
             denials,
-            memory_limit: policy.limits.memory,
         };
         Job { guest: guest.guest, file, lent, limits: policy.limits, quota, ticker: self.shared.runtimes.ticker() }
     }

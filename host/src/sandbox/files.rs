@@ -130,7 +130,8 @@ pub trait Volume: Send {
     fn remove_file(&mut self, path: &str) -> Result<(), FileError>;
     fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError>;
     fn read_link(&self, path: &str) -> Result<String, FileError>;
-    fn set_times(&mut self, path: &str, follow: bool, times: NewTimes) -> Result<(), FileError>;
+    /// Of the file itself; a link is not followed.
+    fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError>;
 }
 
 /// The whole tree of one guest. Between its folders there is nothing but their names.
@@ -229,15 +230,15 @@ impl Files {
         self.change("remove", from, path, FileError::IsAFolder, |volume, below| volume.remove_file(below))
     }
 
-    pub fn set_times(&mut self, from: &GuestPath, path: &str, follow: bool, times: NewTimes) -> Result<(), FileError> {
-        self.change("touch", from, path, FileError::ReadOnly, |volume, below| volume.set_times(below, follow, times))
+    pub fn set_times(&mut self, from: &GuestPath, path: &str, times: NewTimes) -> Result<(), FileError> {
+        self.change("touch", from, path, FileError::ReadOnly, |volume, below| volume.set_times(below, times))
     }
 
     /// The same for something that was opened, by where it was then.
     pub fn touch(&mut self, path: &GuestPath, times: NewTimes) -> Result<(), FileError> {
         let touched = match self.place(path)? {
             Place::Between(_) => Err(FileError::ReadOnly),
-            Place::Mounted { mount, below } => self.mounts[mount].volume.set_times(&below, true, times),
+            Place::Mounted { mount, below } => self.mounts[mount].volume.set_times(&below, times),
         };
         touched.inspect_err(|error| self.note("touch", path, *error))
     }

@@ -246,14 +246,13 @@ impl types::HostDescriptor for FilesView<'_> {
     fn set_times_at(
         &mut self,
         handle: Resource<Descriptor>,
-        flags: PathFlags,
+        _: PathFlags,
         path: String,
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> Result<(), Failure> {
-        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
         let times = new_times(accessed, modified);
-        Ok(self.files.set_times(&self.folder(&handle)?, &path, follow, times)?)
+        Ok(self.files.set_times(&self.folder(&handle)?, &path, times)?)
     }
 
     fn link_at(

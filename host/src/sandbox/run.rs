@@ -3,6 +3,7 @@
 use crate::runtime::ticker::Ticker;
 use crate::sandbox::files::memory::Quota;
 use crate::sandbox::limits::{LimitHit, Limits};
+use crate::sandbox::meter::Meter;
 use crate::sandbox::output::Written;
 use crate::sandbox::runtimes::Guest;
 use crate::sandbox::state::{Lent, ScriptState};
@@ -88,7 +89,7 @@ async fn finish(job: Job, cancelled: CancellationToken) -> Finished {
     let (stdout, stderr, denials) = (lent.stdout.clone(), lent.stderr.clone(), lent.denials.clone());
     let began = Instant::now();
     let stop = Stop { deadline: began + limits.time, cancelled: cancelled.clone() };
-    let mut store = Store::new(guest.engine(), ScriptState::new(lent, stop));
+    let mut store = Store::new(guest.engine(), ScriptState::new(lent, Meter::new(limits.memory), stop));
     store.limiter(|state| &mut state.meter);
     let ticking = ticker.tick();
     let end = if let Err(error) = fuelled(&mut store, &limits) {

@@ -48,12 +48,11 @@ pub struct Lent {
     pub nature: Nature,
     pub denials: Denials,
     pub gate: Gate,
-    pub memory_limit: usize,
 }
 
 impl ScriptState {
-    pub fn new(lent: Lent, stop: Stop) -> Self {
-        let Lent { files, arguments, variables, stdout, stderr, nature, denials, gate, memory_limit } = lent;
+    pub fn new(lent: Lent, meter: Meter, stop: Stop) -> Self {
+        let Lent { files, arguments, variables, stdout, stderr, nature, denials, gate } = lent;
         let mut wasi = WasiCtxBuilder::new();
         wasi.args(&arguments).envs(&variables);
         // Never our own streams: one stray line there would corrupt the protocol.
@@ -72,7 +71,7 @@ impl ScriptState {
             stderr,
             nature,
             denials,
-            meter: Meter::new(memory_limit),
+            meter,
             stop,
             handles,
             listed: 0,

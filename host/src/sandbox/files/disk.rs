@@ -236,7 +236,7 @@ impl Volume for Disk {
         if target.starts_with('/') { Err(FileError::NotPermitted) } else { Ok(target) }
     }
 
-    fn set_times(&mut self, path: &str, _follow: bool, times: NewTimes) -> Result<(), FileError> {
+    fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError> {
         let (folder, name) = self.parent(path)?;
         rustix::fs::utimensat(&folder, name, &timestamps(times), AtFlags::SYMLINK_NOFOLLOW).map_err(of_number)
     }

@@ -354,7 +354,7 @@ impl Volume for Memory {
         Err(FileError::BadPath)
     }
 
-    fn set_times(&mut self, path: &str, _follow: bool, times: NewTimes) -> Result<(), FileError> {
+    fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError> {
         self.check_writable()?;
         match self.find(path)? {
             Found::Folder(_) => Ok(()),

@@ -153,7 +153,7 @@ fn a_skill_cannot_be_written() {
     assert_eq!(files.create_folder(&top(), "skill/new"), Err(FileError::ReadOnly));
     assert_eq!(files.remove_file(&top(), "skill/scripts/run.py"), Err(FileError::ReadOnly));
     assert_eq!(files.rename((&top(), "skill/scripts"), (&top(), "skill/x")), Err(FileError::ReadOnly));
-    assert_eq!(files.set_times(&top(), "skill/scripts/run.py", true, NewTimes::default()), Err(FileError::ReadOnly));
+    assert_eq!(files.set_times(&top(), "skill/scripts/run.py", NewTimes::default()), Err(FileError::ReadOnly));
     assert_eq!(write(&mut files, "usr/local/lib/python.zip", "x"), Err(FileError::ReadOnly));
     assert_eq!(files.remove_file(&top(), "usr/local/lib/python.zip"), Err(FileError::ReadOnly));
     let Opened::File(file) = files.open(&top(), "skill/scripts/run.py", READ).unwrap().opened else { panic!() };

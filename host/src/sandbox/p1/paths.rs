@@ -61,12 +61,12 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
     linker.func_wrap(
         MODULE,
         "path_filestat_set_times",
-        |mut call: Call<'_>, fd: u32, lookup: u32, path: u32, length: u32, accessed: u64, modified: u64, flags: u32| {
+        |mut call: Call<'_>, fd: u32, _: u32, path: u32, length: u32, accessed: u64, modified: u64, flags: u32| {
             with(&mut call, |bytes, state| {
                 let from = state.descriptors.folder(fd)?;
                 let path = bytes.text(path, length)?;
                 let times = new_times(accessed, modified, flags)?;
-                Ok(state.files.set_times(&from, &path, lookup & FOLLOW != 0, times)?)
+                Ok(state.files.set_times(&from, &path, times)?)
             })
         },
     )?;
