@@ -24,11 +24,16 @@ bless:
 
 # measure start, answers, memory, and what the sandbox costs the engine and scripts
 bench:
-    cargo bench --bench figures --bench scripts
+    cargo bench --bench figures --bench scripts --bench surface
 
 # run the scripts of the fixtures with the interpreters of this machine, and compare with what is recorded
 outside:
     cargo bench --bench outside
+
+# real clients from npm and PyPI on the real server: the MCP suite, the Inspector, the official SDKs
+conformance:
+    cargo build --release
+    tests/conformance/run
 
 # the unit tests of the runtimes, built for this machine
 test-plugins:

@@ -93,6 +93,15 @@ pub fn own_scripts(shelf: &Shelf, number: usize) -> Vec<Script> {
     Script::declared_by(shelf, number, None)
 }
 
+/// Everything that a skill declares, each path once.
+pub fn own_files(shelf: &Shelf, number: usize) -> Vec<Asset> {
+    let mut files = own_assets(shelf, number);
+    files.extend(own_scripts(shelf, number).into_iter().map(as_asset));
+    let mut seen = BTreeSet::new();
+    files.retain(|asset| seen.insert(asset.file.clone()));
+    files
+}
+
 pub fn inherited_assets(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<Asset> {
     inherited(shelf, roots, number, &own_assets(shelf, number))
 }

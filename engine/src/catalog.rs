@@ -1,15 +1,19 @@
 //! The catalog: what the host told, what the files say, and the questions that can be asked.
 
-use crate::aggregate::aggregate;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Candidate, Change, FoundAsset, FoundScript, Hit, Location, LookupError, Match, Node, Page,
-    Problem, Request, ScriptError, ScriptTerms, SearchResult,
+    Answer, AssetError, Called, Candidate, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
+    Hit, Location, LookupError, Match, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms, SearchResult,
+    SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
+use crate::document;
 use crate::folders::{self, Folders};
+use crate::neighbours;
 use crate::paths;
-use crate::problem::{Finding, quote};
+use crate::problem::Finding;
+use crate::references;
+use crate::resource;
 use crate::score::{self, Fit, TOLERANCE};
 use crate::search::Query;
 use crate::settings::{self, SETTINGS_FILE};
@@ -18,24 +22,27 @@ use crate::skill::{self, Skill};
 use crate::text::fold;
 use crate::tokens::tokenize;
 use crate::tree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A folder of skills, as the engine sees it.
 pub trait Root {
     fn label(&self) -> String;
+    fn is_plugin(&self) -> bool;
     fn folder_name(&self) -> String;
     fn read_text(&self, path: &str) -> Result<String, ReadError>;
     fn has_file(&self, path: &str) -> bool;
 }
 
 /// All skills of all roots at one moment.
-#[derive(Default)]
 pub struct Catalog {
     roots: Vec<Box<dyn Root>>,
     /// What the operator lets scripts use.
     terms: ScriptTerms,
+    duplicates: Duplicates,
     labels: Vec<String>,
+    /// Numbers of the roots that belong to plugins.
+    plugins: BTreeSet<u32>,
     contents: Vec<Contents>,
     /// Skills that wait for `arrange`.
     gathered: Vec<Shelved>,
@@ -68,13 +75,15 @@ struct Reading {
 }
 
 impl Catalog {
-    pub fn new(roots: Vec<Box<dyn Root>>, terms: ScriptTerms) -> Self {
+    pub fn new(roots: Vec<Box<dyn Root>>, terms: ScriptTerms, duplicates: Duplicates) -> Self {
         let contents = |root: &dyn Root| Contents { folder_name: root.folder_name(), ..Contents::default() };
         Self {
             labels: roots.iter().map(|root| root.label()).collect(),
+            plugins: (0..).zip(&roots).filter(|(_, root)| root.is_plugin()).map(|(number, _)| number).collect(),
             contents: roots.iter().map(|root| contents(root.as_ref())).collect(),
             roots,
             terms,
+            duplicates,
             gathered: Vec::new(),
             shelf: Shelf::default(),
             problems: Vec::new(),
@@ -95,8 +104,13 @@ impl Catalog {
 
     /// Puts all skills on a new shelf.
     pub fn arrange(&mut self) {
-        self.shelf = Shelf::new(&self.labels, std::mem::take(&mut self.gathered));
-        self.problems = misplaced(&self.shelf);
+        let mut skills = std::mem::take(&mut self.gathered);
+        self.problems = match self.duplicates {
+            Duplicates::First => neighbours::leave_out_duplicates(&self.labels, &mut skills),
+            Duplicates::Refuse => Vec::new(),
+        };
+        self.shelf = Shelf::new(&self.labels, &self.plugins, skills);
+        self.problems.extend(neighbours::problems(&self.shelf));
         for (number, contents) in (0..).zip(&self.contents) {
             contents.problems(number, &mut self.problems);
         }
@@ -142,13 +156,10 @@ impl Catalog {
     }
 
     pub fn body(&self, file: &Location) -> String {
-        let contents = self.contents.get(file.root as usize);
-        let reading = contents.and_then(|contents| contents.files.get(&file.path));
-        if reading.is_some_and(|reading| reading.skill.is_some()) {
-            self.text_of(file.root, &file.path)
-        } else {
-            String::new()
-        }
+        self.shelf
+            .number_of(file)
+            .map(|number| document::body(&self.roots, self.shelf.skill(number)))
+            .unwrap_or_default()
     }
 
     pub fn search(&self, query: &str, limit: u32) -> SearchResult {
@@ -166,7 +177,7 @@ impl Catalog {
         let hit = |number: usize| {
             let skill = self.shelf.skill(number);
             Hit {
-                excerpt: words.excerpt(&self.text_of(skill.root, &skill.file), &skill.description),
+                excerpt: words.excerpt(&document::body(&self.roots, skill), &skill.description),
                 score: count(words.words().len()),
                 skill: self.shelf.summary(number),
             }
@@ -211,6 +222,35 @@ impl Catalog {
         Ok(found)
     }
 
+    pub fn skill_of(&self, name: &str, called: Called) -> Result<FoundSkill, LookupError> {
+        let names = &self.shelf.names;
+        let found = match called {
+            Called::ByPath => names.find(&self.shelf, name),
+            Called::ByName => names.find_named(&self.shelf, name),
+        };
+        found.map(|number| self.shelf.found(number))
+    }
+
+    pub fn resource_of(&self, uri: &str) -> Option<FoundResource> {
+        resource::find(&self.shelf, uri)
+    }
+
+    pub fn document_of(&self, file: &Location) -> Option<Document> {
+        document::document(&self.shelf, &self.roots, self.shelf.number_of(file)?)
+    }
+
+    pub fn files_of(&self, file: &Location) -> Option<SkillFiles> {
+        self.shelf.number_of(file).map(|number| document::files(&self.shelf, number))
+    }
+
+    pub fn references_of(&self, file: &Location) -> Vec<Reference> {
+        let resources = self.shelf.number_of(file).and_then(|number| self.shelf.resources(number));
+        let Some(resources) = resources else { return Vec::new() };
+        let root = &self.roots[file.root as usize];
+        let text = root.read_text(&file.path).unwrap_or_default();
+        references::references(&text, |path| root.has_file(&paths::join(resources, path)))
+    }
+
     pub fn terms_of(&self, root: u32) -> ScriptTerms {
         let settings = self.contents.get(root as usize).and_then(|contents| contents.settings.as_ref());
         settings.map_or(&self.terms, |settings| &settings.terms).clone()
@@ -228,25 +268,16 @@ impl Catalog {
 
     fn matched(&self, fit: &Fit, tokens: &[String]) -> Match {
         let (shelf, number) = (&self.shelf, fit.skill);
-        let chain: Vec<&Skill> = shelf.chain(number).into_iter().rev().map(|number| shelf.skill(number)).collect();
-        let bodies: Vec<String> = chain.iter().map(|skill| self.text_of(skill.root, &skill.file)).collect();
-        let sections: Vec<(&Skill, &str)> = chain.iter().copied().zip(bodies.iter().map(String::as_str)).collect();
+        let (content, sources) = document::instructions(shelf, &self.roots, number);
         Match {
             candidate: self.candidate(fit, tokens),
-            content: aggregate(&sections),
-            sources: chain.iter().map(|skill| Location { root: skill.root, path: skill.file.clone() }).collect(),
+            content,
+            sources,
             assets: assets::own_assets(shelf, number),
             scripts: assets::own_scripts(shelf, number),
             inherited_assets: assets::inherited_assets(shelf, &self.roots, number),
             inherited_scripts: assets::inherited_scripts(shelf, &self.roots, number),
         }
-    }
-
-    /// The text of a skill after its front matter. The host hands out what this generation was made from, so a file
-    /// that was read once can be read again.
-    fn text_of(&self, root: u32, file: &str) -> String {
-        let text = self.roots[root as usize].read_text(file).unwrap_or_default();
-        skill::body_of(&text).to_owned()
     }
 }
 
@@ -314,29 +345,4 @@ impl Reading {
 
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
-}
-
-/// What is wrong with skills only because of what is, or is not, beside them.
-fn misplaced(shelf: &Shelf) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (number, skill) in shelf.skills() {
-        if let Some(other) = shelf.names.hidden_by(shelf, number) {
-            let message =
-                format!("its path `{}` finds `{}` instead", quote(&skill.skill_path), quote(&shelf.skill(other).file));
-            let advice = format!("rename one of them; until then `{}` finds it", quote(&shelf.address(number)));
-            problems.push(Finding::warning("same-path", message, advice).in_file(skill.root, &skill.file));
-        }
-        if shelf.resources(number).is_none() && !(skill.assets.is_empty() && skill.scripts.is_empty()) {
-            let folder = quote(paths::without_extension(&skill.file));
-            let message = format!("files are declared, but there is no resource folder `{folder}`");
-            let advice = "make the folder, or remove `assets` and `scripts`";
-            problems.push(Finding::warning("no-resource-folder", message, advice).in_file(skill.root, &skill.file));
-        }
-        if let Some(folder) = shelf.resources(number).filter(|_| shelf.hides_skills(number)) {
-            let message = format!("`{}` is its resource folder, so the skills in there are not served", quote(folder));
-            let advice = "add an `_index.md` to the folder if it is a category, or rename one of the two";
-            problems.push(Finding::warning("hidden-skills", message, advice).in_file(skill.root, &skill.file));
-        }
-    }
-    problems
 }

@@ -2,8 +2,8 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Change, FoundAsset, FoundScript, Guest, Location, LookupError, Node, Page, Problem, Request,
-    ScriptError, ScriptTerms, SearchResult,
+    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill, Guest,
+    Location, LookupError, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms, SearchResult, SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -19,6 +19,9 @@ impl Root for SkillRoot {
     fn label(&self) -> String {
         self.label()
     }
+    fn is_plugin(&self) -> bool {
+        self.is_plugin()
+    }
     fn folder_name(&self) -> String {
         self.folder_name()
     }
@@ -32,7 +35,7 @@ impl Root for SkillRoot {
 
 thread_local! {
     /// An instance has one thread and one catalog.
-    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::default());
+    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::new(Vec::new(), ScriptTerms::default(), Duplicates::Refuse));
 }
 
 fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
@@ -40,9 +43,9 @@ fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
 }
 
 impl<E: Engine> Guest for E {
-    fn open(roots: Vec<exports::SkillRoot>, terms: ScriptTerms) {
+    fn open(roots: Vec<exports::SkillRoot>, terms: ScriptTerms, duplicates: Duplicates) {
         std::panic::set_hook(Box::new(|panic| log::write(log::Level::Warn, &panic.to_string())));
-        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect(), terms));
+        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect(), terms, duplicates));
     }
     fn terms_of(root: u32) -> ScriptTerms {
         ask(|catalog| catalog.terms_of(root))
@@ -76,5 +79,20 @@ impl<E: Engine> Guest for E {
     }
     fn script_of(skill: String, file: String) -> Result<FoundScript, ScriptError> {
         ask(|catalog| catalog.script_of(&skill, &file))
+    }
+    fn skill_of(name: String, called: Called) -> Result<FoundSkill, LookupError> {
+        ask(|catalog| catalog.skill_of(&name, called))
+    }
+    fn resource_of(uri: String) -> Option<FoundResource> {
+        ask(|catalog| catalog.resource_of(&uri))
+    }
+    fn document_of(file: Location) -> Option<Document> {
+        ask(|catalog| catalog.document_of(&file))
+    }
+    fn files_of(file: Location) -> Option<SkillFiles> {
+        ask(|catalog| catalog.files_of(&file))
+    }
+    fn references_of(file: Location) -> Vec<Reference> {
+        ask(|catalog| catalog.references_of(&file))
     }
 }

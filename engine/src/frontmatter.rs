@@ -52,6 +52,11 @@ impl Fields {
         self.entries.iter().find(|entry| entry.key == key && !entry.node.is_null())
     }
 
+    /// All of them as written, with keys that stand there twice.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// The fields of a map below one of these.
     pub fn below(&self, key: &str) -> Self {
         match self.get(key).map(|entry| &entry.node.value) {

@@ -15,9 +15,15 @@ pub mod settings;
 pub mod problem;
 pub mod shelf;
 pub mod names;
+pub mod uris;
+pub mod neighbours;
 pub mod ancestry;
 pub mod aggregate;
 pub mod assets;
+pub mod document;
+pub mod json;
+pub mod references;
+pub mod resource;
 pub mod tokens;
 pub mod score;
 pub mod search;
@@ -25,6 +31,8 @@ pub mod tree;
 pub mod paths;
 pub mod text;
 pub mod component;
+#[cfg(test)]
+mod memory;
 
 #[cfg(all(feature = "component", target_family = "wasm"))]
 mod exported {

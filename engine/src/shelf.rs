@@ -1,10 +1,12 @@
 //! The skills of one generation side by side, with what follows from their being together.
 
 use crate::ancestry;
-use crate::bindings::exports::skillcell::plugin::catalog::{Location, Summary};
+use crate::bindings::exports::skillcell::plugin::catalog::{FoundSkill, Location, Summary};
 use crate::names::Names;
 use crate::score::Keywords;
 use crate::skill::Skill;
+use crate::uris::Uris;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A skill and the folder of its files.
@@ -21,24 +23,33 @@ pub struct Shelved {
 pub struct Shelf {
     shelved: Vec<Shelved>,
     pub names: Names,
+    pub uris: Uris,
     pub keywords: Keywords,
     /// For each skill the one it would inherit from.
     parents: Vec<Option<usize>>,
+    shown_names: Vec<String>,
 }
 
 impl Shelf {
-    pub fn new(labels: &[String], mut shelved: Vec<Shelved>) -> Self {
+    /// `plugins` are the numbers of the roots that belong to plugins.
+    pub fn new(labels: &[String], plugins: &BTreeSet<u32>, mut shelved: Vec<Shelved>) -> Self {
         shelved.sort_by(|left, right| {
             let order = |shelved: &Shelved| (shelved.skill.root, shelved.skill.model as u8);
             (left.skill.skill_path.cmp(&right.skill.skill_path)).then(order(left).cmp(&order(right)))
         });
         let skills = || shelved.iter().map(|shelved| shelved.skill.as_ref());
-        Self {
+        let mut shelf = Self {
             names: Names::new(labels, skills()),
+            uris: Uris::new(labels, plugins, skills()),
             keywords: Keywords::new(skills()),
             parents: ancestry::parents(skills()),
+            shown_names: Vec::new(),
             shelved,
-        }
+        };
+        let shown =
+            |(number, skill): (usize, &Skill)| shelf.names.shown_name(&shelf, number, plugins.contains(&skill.root));
+        shelf.shown_names = shelf.skills().map(shown).collect();
+        shelf
     }
 
     pub fn count(&self) -> usize {
@@ -81,6 +92,23 @@ impl Shelf {
         self.names.address(self, number)
     }
 
+    pub fn shown_name(&self, number: usize) -> &str {
+        &self.shown_names[number]
+    }
+
+    /// The skill in this file, if there is one.
+    pub fn number_of(&self, file: &Location) -> Option<usize> {
+        self.names.by_file(self, file.root, &file.path)
+    }
+
+    pub fn found(&self, number: usize) -> FoundSkill {
+        let resources = self.resources(number);
+        FoundSkill {
+            summary: self.summary(number),
+            resources: resources.map(|path| Location { root: self.skill(number).root, path: path.to_owned() }),
+        }
+    }
+
     pub fn summary(&self, number: usize) -> Summary {
         let skill = self.skill(number);
         Summary {
@@ -91,6 +119,8 @@ impl Shelf {
             name: skill.name.clone(),
             description: skill.description.clone(),
             skill_path: skill.skill_path.clone(),
+            shown_name: self.shown_name(number).to_owned(),
+            uri: self.uris.uri(number),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One skill, as its file says.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Needs};
+use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Location, Needs};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::frontmatter::{self, Split};
 use crate::paths;
@@ -56,6 +56,10 @@ impl Skill {
             SkillModel::Folder => &self.name,
             SkillModel::Tree => &self.install_name,
         }
+    }
+
+    pub fn location(&self) -> Location {
+        Location { root: self.root, path: self.file.clone() }
     }
 
     /// The folder that its file is in.

@@ -5,8 +5,11 @@
 
 mod building;
 mod pair;
+mod remembered;
 
-use crate::bindings::catalog::LookupError;
+pub use remembered::Index;
+
+use crate::bindings::catalog::{Called, Change, FoundSkill, LookupError};
 use crate::bindings::types::Location;
 use crate::library::scan::{self, Scan};
 use crate::library::snapshot::{Freshness, Snapshot};
@@ -15,11 +18,12 @@ use crate::runtime::call::Broken;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
 use pair::{Pair, Published};
+use remembered::{Found, Remembered};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::{Mutex, oneshot, watch};
 
 /// How often a request that finds its files changed is answered anew before the newest answer has to do.
 const FRESH_TRIES: usize = 3;
@@ -42,7 +46,29 @@ struct Shared {
     /// Looks at the disk that began so far, and what the last one found.
     looks_begun: AtomicU64,
     last_look: Mutex<Look>,
+    remembered: Remembered,
+    news: watch::Sender<News>,
 }
+
+/// What happened since the start, for whoever tells clients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct News {
+    pub generation: u64,
+    /// Changes of files and folders that were brought in.
+    pub changes: u64,
+    /// How many of them may be a `SKILL.md`.
+    pub skill_files: u64,
+}
+
+/// A skill as its file is on disk, and where that is.
+#[derive(Debug, Clone)]
+pub struct Served {
+    pub skill: Arc<FoundSkill>,
+    pub text: Arc<str>,
+}
+
+/// Skills asked for at once.
+const PAGE: u32 = 2_000;
 
 /// The result of a look at the disk, for requests that came before it began.
 #[derive(Default)]
@@ -70,6 +96,8 @@ impl Catalog {
             building: AtomicBool::new(false),
             looks_begun: AtomicU64::new(0),
             last_look: Mutex::default(),
+            remembered: Remembered::default(),
+            news: watch::Sender::new(News::default()),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -79,11 +107,19 @@ impl Catalog {
         &self,
         question: impl FnOnce(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Send + 'static,
     ) -> Result<T, AskError> {
+        self.ask_of(move |engine, published| question(engine, &published.snapshot)).await
+    }
+
+    /// The same for a question that has to know which generation answers it.
+    async fn ask_of<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut EngineInstance, &Published) -> Result<T, Broken> + Send + 'static,
+    ) -> Result<T, AskError> {
         let mut free = self.shared.pair.free().await.map_err(AskError::Down)?;
         let shared = Arc::clone(&self.shared);
         let asked = tokio::task::spawn_blocking(move || {
-            let snapshot = Arc::clone(&free.snapshot);
-            question(free.engine(), &snapshot).inspect_err(|broken| {
+            let published = free.published.clone();
+            question(free.engine(), &published).inspect_err(|broken| {
                 tracing::warn!("{broken}; a fresh engine takes over");
                 // What broke once cannot be trusted.
                 shared.pair.clear(free);
@@ -113,19 +149,127 @@ impl Catalog {
                 Ok((answer, freshness))
             });
             let (answer, freshness) = checked.await?;
-            let good_enough = match freshness {
-                Freshness::Current => true,
-                // Something else changed, and somebody is bringing it in: a request does not wait for them.
-                Freshness::SameFiles => self.is_building(),
-                Freshness::Changed => false,
-            };
-            let outdated = if good_enough { None } else { self.outdated().await };
-            if outdated.is_none() {
+            if self.is_good_enough(freshness).await {
                 return Ok(answer);
             }
-            self.bring_in(outdated).await;
         }
         self.ask(question).await
+    }
+
+    /// The skill of this name, with its file as it is on disk now. The engine is asked only once for each name and
+    /// generation.
+    pub async fn skill(&self, name: &str) -> Result<Result<Served, LookupError>, AskError> {
+        let mut last = LookupError::Unknown(Vec::new());
+        for _ in 0..FRESH_TRIES {
+            let published = self.shared.pair.published();
+            let found = match self.shared.remembered.skill(published.generation, name) {
+                Some(found) => found,
+                None => self.find_skill(name).await?,
+            };
+            let (served, freshness) = match found {
+                Ok(skill) => self.served(skill, &published),
+                // That there is no such skill is said only after a look at everything.
+                Err(error) => {
+                    last = error;
+                    (None, Freshness::SameFiles)
+                }
+            };
+            let good_enough = self.is_good_enough(freshness).await;
+            match served {
+                Some(served) if good_enough => return Ok(Ok(served)),
+                None if good_enough && freshness == Freshness::SameFiles => return Ok(Err(last)),
+                _ => {}
+            }
+        }
+        // The files keep changing, so the newest that is known has to do.
+        let published = self.shared.pair.published();
+        let found = self.find_skill(name).await?;
+        Ok(found.and_then(|skill| self.served(skill, &published).0.ok_or(last)))
+    }
+
+    async fn find_skill(&self, name: &str) -> Result<Found, AskError> {
+        let wanted = name.to_owned();
+        let asked = self.ask_of(move |engine, published| Ok((engine.skill_of(&wanted, Called::ByName)?, published.generation)));
+        let (found, generation) = asked.await?;
+        let found = found.map(Arc::new);
+        self.shared.remembered.keep_skill(generation, name, &found);
+        Ok(found)
+    }
+
+    /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each.
+    fn served(&self, skill: Arc<FoundSkill>, published: &Published) -> (Option<Served>, Freshness) {
+        let terms = &self.shared.builder.terms;
+        tokio::task::block_in_place(|| {
+            let file = &skill.summary.file;
+            let text = published.snapshot.root(file.root).map(|root| root.file(&file.path, terms.file_limit));
+            let text = text.and_then(|file| file.text.clone().ok());
+            let freshness = published.snapshot.freshness(&terms.roots, std::slice::from_ref(file));
+            (text.map(|text| Served { skill, text }), freshness)
+        })
+    }
+
+    /// Whether an answer can be given that was made from files in this state. Brings in what changed if not.
+    async fn is_good_enough(&self, freshness: Freshness) -> bool {
+        let good_enough = match freshness {
+            Freshness::Current => true,
+            // Something else changed, and somebody is bringing it in: a request does not wait for them.
+            Freshness::SameFiles => self.is_building(),
+            Freshness::Changed => false,
+        };
+        let outdated = if good_enough { None } else { self.outdated().await };
+        if outdated.is_some() {
+            self.bring_in(outdated).await;
+        }
+        outdated.is_none()
+    }
+
+    /// All skills as they are on disk now.
+    pub async fn fresh_index(&self) -> Result<Arc<Index>, AskError> {
+        self.look_first().await?;
+        self.index().await
+    }
+
+    /// All skills of the generation that is served.
+    pub async fn index(&self) -> Result<Arc<Index>, AskError> {
+        if let Some(index) = self.shared.remembered.index(self.shared.pair.published().generation) {
+            return Ok(index);
+        }
+        let asked = self.ask_of(|engine, published| {
+            let mut skills = Vec::new();
+            loop {
+                let start = u32::try_from(skills.len()).unwrap_or(u32::MAX);
+                let page = engine.skills(None, start, PAGE)?;
+                let done = page.skills.is_empty();
+                skills.extend(page.skills);
+                if done || skills.len() >= page.total as usize {
+                    return Ok(Index { generation: published.generation, skills });
+                }
+            }
+        });
+        let index = Arc::new(asked.await?);
+        self.shared.remembered.keep_index(&index);
+        Ok(index)
+    }
+
+    /// The newest list of skills that anybody asked for, without waiting.
+    pub fn last_index(&self) -> Option<Arc<Index>> {
+        self.shared.remembered.last_index()
+    }
+
+    /// Tells when a generation is served.
+    pub fn news(&self) -> watch::Receiver<News> {
+        self.shared.news.subscribe()
+    }
+
+    /// Waits for the first generation, and brings in what changed on disk since the last look.
+    async fn look_first(&self) -> Result<(), AskError> {
+        if self.shared.pair.published().generation == 0 {
+            self.ask(|_, _| Ok(())).await?;
+        }
+        if let Some(outdated) = self.outdated().await {
+            let _ = tokio::time::timeout(LONGEST_WAIT, self.bring_in(Some(outdated))).await;
+        }
+        Ok(())
     }
 
     /// Asks a question about the whole catalog, and asks again if anything changed on disk.
@@ -240,14 +384,33 @@ impl Shared {
                 Err(broken) => return self.fail(&broken.to_string()),
             };
             tracing::debug!("brought generation {generation} into engine {number} in {:?}", started.elapsed());
-            if done.is_some() {
+            let first = done.is_some();
+            if first {
                 self.builder.report(&mut engine, generation);
                 self.pair.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
                 self.building.store(false, Ordering::Release);
             }
             self.pair.seat(number, engine, generation);
+            if first {
+                self.tell(generation, &changes);
+            }
             drop(done.take());
         }
+    }
+
+    fn tell(&self, generation: u64, changes: &[Change]) {
+        // A folder that comes, goes or has other entries may have gained or lost one.
+        let may_be_skill_file = |change: &&Change| match change {
+            Change::File(file) => file.path.rsplit('/').next() == Some("SKILL.md"),
+            Change::Folder(listing) => listing.files.iter().any(|file| file == "SKILL.md"),
+            Change::FolderGone(_) => true,
+        };
+        let skill_files = changes.iter().filter(may_be_skill_file).count() as u64;
+        self.news.send_modify(|news| {
+            news.generation = generation;
+            news.changes += changes.len() as u64;
+            news.skill_files += skill_files;
+        });
     }
 
     fn fill_empty_seats(&self) {
@@ -273,7 +436,7 @@ impl Shared {
 pub fn no_skill(name: &str, error: &LookupError) -> String {
     match error {
         LookupError::Unknown(close) if close.is_empty() => {
-            format!("no skill is called `{name}`\nhint: `list_skills` shows all, `skills_search` finds words in them")
+            format!("no skill is called `{name}`\nhint: no other name is close; look at the list of skills, or search them")
         }
         LookupError::Unknown(close) => format!("no skill is called `{name}`\nhint: close names are {}", quoted(close)),
         LookupError::Several(names) => {

@@ -7,6 +7,7 @@ mod run;
 mod serve;
 
 use crate::config::Told;
+use crate::mcp::surface::Profile;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,6 +55,12 @@ struct Roots {
     /// A folder of skills; a comma separates several
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<String>,
+    /// Add the folders of the user and the project: `.claude/skills` and `.agents/skills`, in the home folder and here
+    #[arg(long)]
+    user: bool,
+    /// Add the folders of installed plugins
+    #[arg(long)]
+    plugins: bool,
     /// The operator's configuration
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -61,7 +68,13 @@ struct Roots {
 
 impl Roots {
     fn told(self) -> Told {
-        Told { folders: self.roots, engine: None, config: self.config }
+        Told {
+            folders: self.roots,
+            user: self.user,
+            plugins: self.plugins,
+            config: self.config,
+            ..Told::default()
+        }
     }
 }
 
@@ -75,6 +88,31 @@ struct Serve {
     /// An engine component in place of the built-in one
     #[arg(long, value_name = "FILE")]
     engine: Option<PathBuf>,
+    /// Which other server to stand in for
+    #[arg(long, value_enum, value_name = "NAME")]
+    profile: Option<Profile>,
+    /// The tools to offer, as in skill,skills_search
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Vec<String>,
+    #[command(flatten)]
+    http: Http,
+}
+
+/// How the server is reached over HTTP.
+#[derive(Args)]
+struct Http {
+    /// Serve Streamable HTTP at `/mcp` of this address instead, as in 127.0.0.1:8080 or only 8080
+    #[arg(long = "http", value_name = "ADDR")]
+    address: Option<String>,
+    /// A file whose first line is the token that clients must send; else SKILLCELL_HTTP_TOKEN, or a new one is shown
+    #[arg(long = "http-token-file", value_name = "FILE", requires = "address")]
+    token_file: Option<PathBuf>,
+    /// Listen on any address; a proxy before the server speaks TLS
+    #[arg(long, requires = "address")]
+    behind_tls_proxy: bool,
+    /// A name by which that proxy is reached; repeat it for several
+    #[arg(long = "http-host", value_name = "NAME", requires = "behind_tls_proxy")]
+    names: Vec<String>,
 }
 
 impl Cli {

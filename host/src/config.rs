@@ -3,11 +3,13 @@
 pub mod file;
 pub mod places;
 mod scripts;
+mod surface;
 
 pub use scripts::{Runner, Scripts};
 
 use crate::grants::Grants;
 use crate::library::roots::Choice;
+use crate::mcp::surface::{Profile, Surface};
 use file::{FileProblem, RawConfig, RawMatching};
 use places::Places;
 use std::path::PathBuf;
@@ -25,6 +27,8 @@ pub struct Config {
     /// Largest text asset that `get_skill` puts into its answer.
     pub inline_limit: u64,
     pub matching: Matching,
+    /// What clients see.
+    pub surface: Surface,
     pub scripts: Scripts,
     pub grants: Grants,
     /// Missing when nobody said where the user's home is.
@@ -55,14 +59,23 @@ pub enum ConfigError {
     WorkingFolder(std::io::Error),
     #[error(transparent)]
     File(#[from] FileProblem),
-    #[error("{file}: {message}", file = file.display())]
-    Value { file: PathBuf, message: String },
+    #[error("{file}{line}: {message}", file = file.display())]
+    Value { file: PathBuf, line: String, message: String },
+    #[error("{0}")]
+    Flag(String),
 }
 
 /// What the command line says.
 #[derive(Debug, Default)]
 pub struct Told {
+    pub profile: Option<Profile>,
+    /// Names of the tools that are offered; empty for those of the profile.
+    pub tools: Vec<String>,
     pub folders: Vec<String>,
+    /// The folders of the user and the project, whatever else is named.
+    pub user: bool,
+    /// The folders of installed plugins, in the same way.
+    pub plugins: bool,
     pub engine: Option<PathBuf>,
     pub config: Option<PathBuf>,
 }
@@ -79,7 +92,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
         (None, _) => RawConfig::default(),
     };
     let file = named.or(usual).unwrap_or_else(|| PathBuf::from("config.yaml"));
-    let wrong = |message: String| ConfigError::Value { file: file.clone(), message };
+    let wrong = |message: String| ConfigError::Value { line: file::line_of(&file, &message), file: file.clone(), message };
     let home = variable("HOME").map(PathBuf::from);
     let path = |text: &str| match (text.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -87,16 +100,22 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
         _ => file.parent().unwrap_or(&working_folder).join(text),
     };
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
+    let tools = surface::tools(&told.tools).map_err(ConfigError::Flag)?;
+    let surface = surface::resolve(told.profile, tools, &raw).map_err(wrong)?;
     Ok(Config {
         roots: Choice {
             given: told.folders,
             environment: variable("SKILLS_DIR"),
             working_folder: working_folder.clone(),
+            home: home.clone().filter(|home| home.is_absolute()),
+            user: told.user || raw.roots.user || surface.all_roots,
+            plugins: told.plugins || raw.roots.plugins || surface.all_roots,
         },
         engine: told.engine,
         file_limit: file_limit.or(raw.assets.max_size_bytes).unwrap_or(FILE_LIMIT),
         inline_limit: raw.assets.inline_text_max_bytes.unwrap_or(10_240),
         matching: matching(&raw.matching).map_err(wrong)?,
+        surface,
         scripts: scripts::resolve(raw.scripts, path).map_err(wrong)?,
         grants: scripts::grants(raw.grants, file.clone(), path).map_err(wrong)?,
         places,

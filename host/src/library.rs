@@ -1,7 +1,10 @@
 //! The folders of skills: which there are, what is in them, and what changed.
 
+pub mod files;
 pub mod reading;
 pub mod roots;
+pub mod plugins;
 pub mod scan;
 pub mod snapshot;
 pub mod stamp;
+pub mod watch;

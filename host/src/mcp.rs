@@ -1,16 +1,20 @@
-//! The only place that knows MCP: lines on stdio in, typed questions to the catalog, answers out.
+//! The only place that knows MCP: lines on stdio or requests over HTTP in, typed questions to the catalog, answers out.
 
+pub mod surface;
+pub mod server;
+pub mod requests;
+pub mod transport;
+pub mod http;
+pub mod tools;
 pub mod answer;
 pub mod arguments;
-pub mod requests;
-pub mod server;
-pub mod tools;
-pub mod transport;
-mod wire;
-
-mod get_asset;
-mod get_skill;
-mod list_skills;
-pub mod run_script;
-mod skills_list;
-mod skills_search;
+mod prompts;
+mod resources;
+mod completion;
+mod extension;
+mod left_out;
+pub mod notifications;
+mod texts;
+mod catalog_text;
+mod contents;
+mod paging;

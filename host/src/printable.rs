@@ -11,19 +11,25 @@ pub fn printable(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if letter.is_control() || is_invisible(letter) {
-            shown.extend(letter.escape_default());
-        } else {
-            shown.push(letter);
-        }
+        shown.extend(escaped(letter));
     }
     shown
+}
+
+/// A letter as it can be shown, or its escape when it would hide, reorder or break what is around it.
+pub fn escaped(letter: char) -> impl Iterator<Item = char> {
+    let harmless = !(letter.is_control() || is_invisible(letter));
+    let escape = (!harmless).then(|| letter.escape_default());
+    harmless.then_some(letter).into_iter().chain(escape.into_iter().flatten())
 }
 
 /// Characters that take no room, or change the direction of those around them.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            // The last of these selectors only makes emoji colourful.
+            | '\u{fe00}'..='\u{fe0e}' | '\u{e0000}'..='\u{e01ef}')
 }
 
 /// Several names, each in backticks.

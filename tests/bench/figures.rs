@@ -118,6 +118,7 @@ fn engine(library: &Path) -> EngineInstance {
         set_aside: Arc::new(SetAside::default()),
         file_limit: 1 << 20,
         scripts: Scripts::default().terms(),
+        duplicates: skillcell::bindings::catalog::Duplicates::Refuse,
     };
     let world = EngineWorld::bundled(Arc::new(Runtime::new().expect("a runtime"))).expect("the bundled engine");
     let mut engine = world.instantiate(&terms).expect("an engine");

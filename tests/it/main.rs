@@ -3,14 +3,23 @@
 mod cases;
 mod demo;
 mod engine;
+mod extension;
 mod freshness;
 mod grants;
 mod hostile;
+mod http;
+mod profiles;
+mod prompts;
 mod protocol;
+mod resources;
+mod roots;
 mod runtimes;
 mod sandbox;
 mod scripts;
+mod shutdown;
+mod subscriptions;
 mod tidy;
+mod together;
 
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, write_files};
@@ -35,6 +44,11 @@ fn library(files: &[(&str, &str)]) -> TempDir {
 
 fn serve(folder: &Path) -> Launch {
     Launch::new(SKILLCELL).arg(folder)
+}
+
+/// A client of each era, each with a server of its own.
+fn both_eras(folder: &Path) -> [Session; 2] {
+    [serve(folder).start(), serve(folder).modern()]
 }
 
 /// The server of a library with `SMALL` in it works as ever.

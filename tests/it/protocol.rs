@@ -1,8 +1,13 @@
 //! JSON-RPC and MCP on the wire: every trap of the protocol library, and every kind of junk.
 
+use crate::profiles::ALL_TOOLS;
 use crate::{SKILLCELL, SMALL, library, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, write_library};
+use skillcell_tests::{Launch, Session, write_files, write_library};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest a server may take to end.
@@ -55,41 +60,219 @@ fn known_methods_with_wrong_parameters_are_invalid_params() {
     still_answers(&mut session);
 }
 
-#[test]
-fn malformed_lines_get_the_right_error_and_never_end_the_session() {
-    let library = library(&SMALL);
-    let mut session = serve(library.path()).start();
+/// Lines that are no message, with the id and the code of the answer that each gets.
+fn malformed() -> Vec<(Vec<u8>, Value, i64)> {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let cases: Vec<(&[u8], Value, i64)> = vec![
+    let deep_object = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    let cases: [(&[u8], Value, i64); 24] = [
         (b"{not json", Value::Null, -32700),
         (b"\xff\xfe{}", Value::Null, -32700),
+        (b"\xef\xbb\xbf{}", Value::Null, -32700),
+        (b"\0\0\0", Value::Null, -32700),
+        (b"GET / HTTP/1.1\r", Value::Null, -32700),
+        (b"Content-Length: 70", Value::Null, -32700),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"", Value::Null, -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} {}", Value::Null, -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}", Value::Null, -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", Value::Null, -32700),
         (deep.as_bytes(), Value::Null, -32700),
+        (deep_object.as_bytes(), Value::Null, -32700),
         (b"42", Value::Null, -32600),
+        (b"null", Value::Null, -32600),
         (b"\"text\"", Value::Null, -32600),
+        (b"[]", Value::Null, -32600),
         (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", Value::Null, -32600),
         (b"{}", Value::Null, -32600),
         (b"{\"jsonrpc\":\"1.0\",\"id\":901,\"method\":\"ping\"}", json!(901), -32600),
+        (b"{\"id\":903,\"method\":\"ping\"}", json!(903), -32600),
         (b"{\"jsonrpc\":\"2.0\",\"id\":\"nine\"}", json!("nine"), -32600),
         (b"{\"jsonrpc\":\"2.0\",\"id\":902,\"method\":5}", json!(902), -32600),
         (b"{\"jsonrpc\":\"2.0\",\"id\":{\"a\":1},\"method\":\"ping\"}", Value::Null, -32600),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", Value::Null, -32600),
     ];
-    for (line, id, expected) in cases {
-        session.send_line(line);
+    cases.into_iter().map(|(line, id, code)| (line.to_vec(), id, code)).collect()
+}
+
+/// Lines that get no answer at all.
+const UNANSWERED: [&[u8]; 12] = [
+    b"",
+    b"   \t ",
+    b"\r",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"no/such/notification\"}",
+    b"{\"jsonrpc\":\"2.0\",\"method\":7}",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":{}}}",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"of nobody\"}}",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":[]}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":78,\"error\":{\"code\":1,\"message\":\"x\"}}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":\"seventy-nine\",\"result\":null}",
+];
+
+/// Sends everything that is no message, and checks what comes back.
+fn send_junk(session: &mut Session) {
+    for (line, id, expected) in malformed() {
+        session.send_line(&line);
         let answer = session.next_message();
         let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
         assert_eq!((&answer["id"], code(&answer)), (&id, expected), "{shown}: {answer}");
     }
-    // These get no answer at all.
-    for line in [
-        &b""[..],
-        b"   \t ",
-        b"{\"jsonrpc\":\"2.0\",\"method\":\"no/such/notification\"}",
-        b"{\"jsonrpc\":\"2.0\",\"method\":7}",
-    ] {
+    for line in UNANSWERED {
         session.send_line(line);
     }
+    let id = json!("behind the junk");
+    session.send(&json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": 5}));
+    let next = session.next_message();
+    assert_eq!(next["id"], id, "something was answered that must not be: {next}");
+}
+
+#[test]
+fn malformed_lines_get_the_right_error_and_never_end_the_session() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    send_junk(&mut session);
+    still_answers(&mut session);
+}
+
+#[test]
+fn malformed_lines_before_the_first_request_never_end_the_session() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).silent();
+    send_junk(&mut session);
+    session.initialize("2025-11-25");
+    still_answers(&mut session);
+}
+
+#[test]
+fn malformed_lines_never_end_a_conversation_without_a_handshake() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).modern();
+    send_junk(&mut session);
+    session.result("server/discover", json!({}));
+    send_junk(&mut session);
+    still_answers(&mut session);
+}
+
+#[test]
+fn wrong_words_about_the_client_are_refused_and_never_end_a_conversation_without_a_handshake() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).modern();
+    let version = "io.modelcontextprotocol/protocolVersion";
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    session.result("server/discover", json!({}));
+    for (number, meta) in [
+        json!({version: "1999-01-01", capabilities: {}}),
+        json!({version: "", capabilities: {}}),
+        json!({version: 20_260_728, capabilities: {}}),
+        json!({version: ["2026-07-28"], capabilities: {}}),
+        json!({version: "2026-07-28", capabilities: "all"}),
+        json!({version: "2026-07-28"}),
+        json!("2026-07-28"),
+        json!([]),
+        json!(7),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("meta-{number}");
+        session.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"_meta": meta}}));
+        let answer = session.answer(&json!(id));
+        assert!((-32_799..=-32_000).contains(&code(&answer)), "{meta}: {answer}");
+        still_answers(&mut session);
+    }
+}
+
+/// Numbers that are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+}
+
+/// A message in which a few bytes are others, missing, doubled or swapped.
+fn damaged(message: &str, numbers: &mut Numbers) -> Vec<u8> {
+    let mut bytes = message.as_bytes().to_vec();
+    for _ in 0..=numbers.below(4) {
+        let at = numbers.below(bytes.len());
+        match numbers.below(5) {
+            0 => bytes[at] = u8::try_from(numbers.below(256)).unwrap(),
+            1 => drop(bytes.remove(at)),
+            2 => bytes.insert(at, b"{}[]\",:\\0 \n"[numbers.below(12)]),
+            3 => bytes.truncate(at.max(1)),
+            _ => {
+                let other = numbers.below(bytes.len());
+                bytes.swap(at, other);
+            }
+        }
+        if bytes.is_empty() {
+            bytes.push(b' ');
+        }
+    }
+    bytes
+}
+
+#[test]
+fn thousands_of_damaged_messages_never_end_a_session() {
+    let library = library(&SMALL);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let client = json!({"name": "tests", "version": "1"});
+    let messages = [
+        ("initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})),
+        ("tools/call", json!({"name": "skill", "arguments": {"name": "pdf"}})),
+        ("tools/call", json!({"name": "skills_search", "arguments": {"query": "reader", "limit": 3}, "_meta": meta})),
+        ("tools/list", json!({"_meta": meta})),
+        ("resources/read", json!({"uri": "skill://pdf/SKILL.md"})),
+        ("prompts/get", json!({"name": "skill", "arguments": {"name": "pdf"}, "_meta": meta})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "skill"}, "argument": {"name": "name", "value": "p"}}),
+        ),
+        ("skills/get", json!({"uri": "skill://pdf/SKILL.md", "_meta": meta})),
+        ("server/discover", json!({"_meta": meta})),
+        ("ping", json!({})),
+    ];
+    for mut session in [serve(library.path()).start(), serve(library.path()).modern()] {
+        let mut numbers = Numbers(7);
+        for round in 0..3_000 {
+            let (method, params) = &messages[round % messages.len()];
+            let id = format!("damaged-{round}");
+            let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string();
+            session.send_line(&damaged(&message, &mut numbers));
+            if round % 500 == 0 {
+                still_answers(&mut session);
+            }
+        }
+        still_answers(&mut session);
+        session.close_input();
+        let (status, took) = session.wait();
+        assert!(status.success() && took < END, "{status} after {took:?}; log:\n{}", session.log());
+    }
+}
+
+#[test]
+fn a_last_line_without_a_line_break_is_a_message_too() {
+    let library = library(&SMALL);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let last = json!({"jsonrpc": "2.0", "id": "last", "method": "tools/list", "params": {"_meta": meta}});
+    let mut server = Command::new(SKILLCELL);
+    server.arg(library.path()).env("HOME", library.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = server.stderr(Stdio::null()).spawn().unwrap();
+    server.stdin.take().unwrap().write_all(last.to_string().as_bytes()).unwrap();
+    let output = server.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &answer["id"]), (Some(0), &json!("last")), "{answer}");
+    assert_eq!(answer["result"]["tools"].as_array().map(Vec::len), Some(ALL_TOOLS.len()), "{answer}");
+}
+
+#[test]
+fn windows_line_ends_and_space_around_messages_are_fine() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    session.send_line(b" \t{\"jsonrpc\" : \"2.0\", \"id\":\"spaced\",\"method\":\"ping\"}  \r");
+    assert_eq!(session.answer(&json!("spaced"))["result"], json!({}));
     still_answers(&mut session);
 }
 
@@ -189,7 +372,7 @@ fn signals_end_the_server_in_time() {
         let library = library(&SMALL);
         let mut session = serve(library.path()).start();
         let id = session.process_id().to_string();
-        assert!(std::process::Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
         let (status, took) = session.wait();
         assert!(status.success() && took < END, "SIG{name}: {status} after {took:?}");
         session.wait_for_log("shutting down");
@@ -247,39 +430,84 @@ fn tools_are_listed_in_a_stable_order_with_all_annotations() {
     let first = session.request("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(first, session.request("tools/list", json!({}))["result"]["tools"]);
     let names: Vec<&str> = first.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["get_skill", "list_skills", "get_asset", "run_script", "skills_list", "skills_search"]);
+    assert_eq!(names, ALL_TOOLS);
     for tool in first.as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
         for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
             assert!(tool["annotations"][hint].is_boolean(), "{hint} of {tool}");
         }
-        assert!(tool["description"].as_str().unwrap().len() < 1024);
+        assert!(tool["description"].as_str().unwrap().chars().count() < 2_000, "{tool}");
     }
 }
 
+/// The file of a skill, whole: its last line says so.
+fn edition(number: usize, edition: usize) -> String {
+    format!("---\nkeywords: [topic{number}x]\ndescription: Topic {number}\n---\nbody {number} edition {edition} ends\n")
+}
+
+/// Exchanges a file in one step, as careful editors do.
+fn exchange(folder: &Path, name: &str, text: &str) {
+    write_files(folder, &[(".new", text)]);
+    std::fs::rename(folder.join(".new"), folder.join(name)).unwrap();
+}
+
 #[test]
-fn five_hundred_requests_in_flight_are_all_answered_correctly() {
-    let files: Vec<(String, String)> = (0..200)
-        .map(|number| {
-            (
-                format!("s{number}.md"),
-                format!("---\nkeywords: [topic{number}x]\ndescription: Topic {number}\n---\nbody {number}\n"),
-            )
-        })
-        .collect();
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let library = library(&files);
+fn five_hundred_requests_in_flight_while_the_catalog_is_rebuilt_are_all_answered_correctly() {
+    const SKILLS: usize = 200;
+    let library = library(&[]);
+    for number in 0..SKILLS {
+        write_files(library.path(), &[(&format!("s{number}.md"), &edition(number, 0))]);
+    }
     let mut session = serve(library.path()).start();
-    let asked: Vec<(Value, usize)> = (0..500)
-        .map(|number| {
-            let context = format!("topic{}x", number % 200);
-            (session.post("tools/call", json!({"name": "get_skill", "arguments": {"context": context}})), number % 200)
-        })
-        .collect();
-    for (id, number) in asked {
-        let answer = session.answer(&id);
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
-        assert!(text.contains(&format!("\"skill_path\":\"s{number}\"")), "{number}: {text}");
+    let written = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Every skill gets other bytes again and again, and new ones come.
+            for change in 1..=1_000 {
+                if stop.load(Ordering::Acquire) {
+                    break;
+                }
+                let number = change % SKILLS;
+                exchange(library.path(), &format!("s{number}.md"), &edition(number, change));
+                write_files(library.path(), &[(&format!("more{change}.md"), &edition(SKILLS + change, 0))]);
+                written.store(change, Ordering::Release);
+            }
+        });
+        let asked: Vec<(Value, usize)> = (0..500)
+            .map(|count| {
+                let number = (count / 2) % SKILLS;
+                let call = if count % 2 == 0 {
+                    json!({"name": "get_skill", "arguments": {"context": format!("topic{number}x")}})
+                } else {
+                    json!({"name": "skill", "arguments": {"name": format!("S{number}")}})
+                };
+                (session.post("tools/call", call), number)
+            })
+            .collect();
+        for (count, (id, number)) in asked.into_iter().enumerate() {
+            let answer = session.answer(&id);
+            let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+            let (name, end) = if count % 2 == 0 {
+                (format!("\"skill_path\":\"s{number}\""), " ends\"")
+            } else {
+                (format!("Loading: s{number}\n"), " ends\n")
+            };
+            assert!(text.contains(&name) && text.contains(&format!("body {number} edition ")), "{number}: {text}");
+            assert!(text.contains(end), "{number}: {text}");
+        }
+        stop.store(true, Ordering::Release);
+    });
+    let written = written.load(Ordering::Acquire);
+    // It was rebuilt meanwhile, and nothing of what was written is lost.
+    assert!(written > 0, "nothing was written meanwhile");
+    session.wait_for_log("generation 3");
+    let refreshed = session.call_json("refresh_skills", json!({}));
+    assert_eq!(refreshed["skills_reindexed"], SKILLS + written);
+    for number in [0, 1, SKILLS - 1] {
+        let loaded = session.call("skill", json!({"name": format!("s{number}")}));
+        let file = std::fs::read_to_string(library.path().join(format!("s{number}.md"))).unwrap();
+        assert!(loaded["content"][0]["text"].as_str().unwrap().ends_with(&file), "{loaded}");
     }
 }
 

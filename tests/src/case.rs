@@ -3,6 +3,10 @@
 use crate::{Launch, repository};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Tools whose answers are text, whatever they look like. The others answer with JSON.
+const ANSWERS_WITH_TEXT: [&str; 4] = ["skill", "skill-resource", "read_skill", "query"];
 
 /// One folder of `fixtures/cases/TOOL/`.
 pub struct Case {
@@ -65,17 +69,33 @@ impl Case {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
+    /// The answer to the request, with the folders of this machine under names that are the same everywhere.
     fn ask(&self, binary: &Path, request: &Value) -> Value {
-        let mut launch = Launch::new(binary).folder(&self.folder);
+        let mut launch = Launch::new(binary);
+        let case = self.folder.canonicalize().expect("a case is a folder");
+        let places = Places { case: shown(&case), home: shown(launch.home()) };
+        self.fill_home(launch.home());
+        launch = launch.folder(Path::new(&places.insert(request["folder"].as_str().unwrap_or("{case}"))));
         let roots = request["roots"].as_array().cloned().unwrap_or_else(|| vec![json!("library")]);
-        for root in &roots {
-            launch = launch.arg(root.as_str().expect("a root is a path"));
+        let flags = request["flags"].as_array().cloned().unwrap_or_default();
+        for argument in roots.iter().chain(&flags) {
+            launch = launch.arg(places.insert(argument.as_str().expect("roots and flags are strings")));
         }
         for (name, value) in request["env"].as_object().into_iter().flatten() {
             launch = launch.env(name, value.as_str().expect("a variable is a string"));
         }
         let mut session = launch.start();
-        session.request("tools/call", json!({"name": self.tool, "arguments": request["arguments"]}))
+        let answer = session.request("tools/call", json!({"name": self.tool, "arguments": request["arguments"]}));
+        places.take_out(answer)
+    }
+
+    /// Puts what the case says the user has at home into the home of the server.
+    fn fill_home(&self, home: &Path) {
+        let given = self.folder.join("home");
+        if given.exists() {
+            let copied = Command::new("cp").arg("-R").arg(given.join(".")).arg(home).status();
+            assert!(copied.expect("every Unix has `cp`").success(), "{} cannot be copied", given.display());
+        }
     }
 
     /// The answer as a person would write it down, and the file it belongs into.
@@ -84,12 +104,16 @@ impl Case {
             return ("expected.err", format!("{} {}\n", error["code"], error["message"].as_str().unwrap_or("")));
         }
         let result = &answer["result"];
-        let texts: Vec<&str> =
-            result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str()).collect();
+        let blocks: Vec<&Value> = result["content"].as_array().into_iter().flatten().collect();
+        let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
         if result["isError"] == json!(true) {
             return ("expected.err", format!("refused: {}\n", texts.join("\n")));
         }
         let data = result.get("structuredContent").is_some();
+        if ANSWERS_WITH_TEXT.contains(&self.tool.as_str()) {
+            assert!(!data, "clients hide the text beside structured content: {answer}");
+            return ("expected.md", plain(&blocks));
+        }
         let text = if data { texts.get(1) } else { texts.first() };
         let json: Value =
             text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| panic!("no JSON in {answer}"));
@@ -103,14 +127,66 @@ impl Case {
     }
 }
 
+/// The folders of a case that are elsewhere on every machine.
+struct Places {
+    case: String,
+    home: String,
+}
+
+impl Places {
+    fn insert(&self, text: &str) -> String {
+        text.replace("{case}", &self.case).replace("{home}", &self.home)
+    }
+
+    /// Writes `{case}` and `{home}` for these folders wherever they stand in an answer.
+    fn take_out(&self, answer: Value) -> Value {
+        match answer {
+            Value::String(text) => Value::String(text.replace(&self.case, "{case}").replace(&self.home, "{home}")),
+            Value::Array(items) => items.into_iter().map(|item| self.take_out(item)).collect(),
+            Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, self.take_out(value))).collect(),
+            other => other,
+        }
+    }
+}
+
+fn shown(folder: &Path) -> String {
+    folder.to_str().expect("folders of tests have names in UTF-8").to_owned()
+}
+
+/// A text alone byte for byte; otherwise each piece below a line that says what it is, and with a line break behind it.
+fn plain(blocks: &[&Value]) -> String {
+    if let [only] = blocks
+        && let Some(text) = only["text"].as_str()
+    {
+        return text.to_owned();
+    }
+    let piece = |block: &&Value| {
+        let resource = &block["resource"];
+        let field = |name: &str| resource[name].as_str();
+        match (block["text"].as_str(), field("text"), field("blob")) {
+            (Some(text), _, _) => format!("--- text\n{text}\n"),
+            (_, Some(body), _) | (_, _, Some(body)) => {
+                let (uri, media_type) =
+                    (field("uri").unwrap_or("no URI"), field("mimeType").unwrap_or("no media type"));
+                let encoding = if field("blob").is_some() { ", base64" } else { "" };
+                format!("--- {uri} ({media_type}{encoding})\n{body}\n")
+            }
+            _ => panic!("neither text nor a resource: {block}"),
+        }
+    };
+    blocks.iter().map(piece).collect()
+}
+
 /// The order of keys in an object means nothing.
 fn same(file: &str, expected: &str, actual: &str) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(|_| file.ends_with(".json"));
     expected == actual || json(expected).is_some_and(|expected| Some(expected) == json(actual))
 }
 
+/// The first line that differs, with everything that cannot be seen in it.
 fn difference(expected: &str, actual: &str) -> String {
-    let same = expected.lines().zip(actual.lines()).take_while(|(left, right)| left == right).count();
-    let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_owned();
-    format!("line {}\n  expected: {}\n  actual:   {}", same + 1, line(expected), line(actual))
+    let (expected, actual): (Vec<&str>, Vec<&str>) = (expected.split('\n').collect(), actual.split('\n').collect());
+    let same = expected.iter().zip(&actual).take_while(|(left, right)| left == right).count();
+    let line = |lines: &[&str]| lines.get(same).map_or("(the end)".to_owned(), |line| format!("{line:?}"));
+    format!("line {}\n  expected: {}\n  actual:   {}", same + 1, line(&expected), line(&actual))
 }

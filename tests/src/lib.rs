@@ -2,6 +2,7 @@
 
 mod case;
 mod generate;
+pub mod http;
 mod native;
 mod session;
 

@@ -1,6 +1,8 @@
 //! The engine without its sandbox, to see what the border costs.
 
-use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{Change, Listing, Location, ScriptTerms};
+use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{
+    Change, Duplicates, Listing, Location, ScriptTerms,
+};
 use skillcell_engine::bindings::skillcell::plugin::library::ReadError;
 use skillcell_engine::catalog::{Catalog, Root};
 use std::path::{Path, PathBuf};
@@ -10,6 +12,9 @@ struct NativeRoot(PathBuf);
 impl Root for NativeRoot {
     fn label(&self) -> String {
         "native".to_owned()
+    }
+    fn is_plugin(&self) -> bool {
+        false
     }
     fn folder_name(&self) -> String {
         "native".to_owned()
@@ -24,7 +29,8 @@ impl Root for NativeRoot {
 
 /// A catalog of a folder, in this process.
 pub fn native_catalog(folder: &Path) -> Catalog {
-    let mut catalog = Catalog::new(vec![Box::new(NativeRoot(folder.to_owned()))], ScriptTerms::default());
+    let root = Box::new(NativeRoot(folder.to_owned()));
+    let mut catalog = Catalog::new(vec![root], ScriptTerms::default(), Duplicates::Refuse);
     let mut changes = Vec::new();
     let mut waiting = vec![String::new()];
     while let Some(path) = waiting.pop() {

@@ -1,7 +1,7 @@
 //! A server process, and a conversation with it.
 
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -116,7 +116,17 @@ impl Launch {
             }
         });
         let stdin = child.stdin.take();
-        Session { child, stdin, messages, early: HashMap::new(), next_id: 1, log, home: self.home }
+        Session {
+            child,
+            stdin,
+            messages: Mutex::new(messages),
+            early: HashMap::new(),
+            notices: VecDeque::new(),
+            stateless: false,
+            next_id: 1,
+            log,
+            home: self.home,
+        }
     }
 
     /// Starts the server and shakes hands.
@@ -125,15 +135,27 @@ impl Launch {
         session.initialize("2025-11-25");
         session
     }
+
+    /// Starts the server for a client of the revision without a handshake.
+    pub fn modern(self) -> Session {
+        let mut session = self.silent();
+        session.stateless = true;
+        session
+    }
 }
 
 /// A running server. Ends with the value.
 pub struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
-    messages: Receiver<Value>,
+    /// Behind a lock only so that several threads can look at one session.
+    messages: Mutex<Receiver<Value>>,
     /// Answers that came before they were waited for.
     early: HashMap<String, Value>,
+    /// Notifications that nobody waited for yet.
+    notices: VecDeque<Value>,
+    /// Whether each request says everything about the client.
+    stateless: bool,
     next_id: u64,
     log: Arc<(Mutex<String>, Condvar)>,
     home: TempDir,
@@ -158,11 +180,54 @@ impl Session {
         self.answer(&id)
     }
 
-    /// Sends a request without waiting; returns its id.
+    /// The result of a request that must not fail.
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
-    pub fn post(&mut self, method: &str, params: Value) -> Value {
+    pub fn result(&mut self, method: &str, params: Value) -> Value {
+        let mut answer = self.request(method, params.clone());
+        assert!(answer["result"].is_object(), "{method} {params}: {answer}");
+        answer["result"].take()
+    }
+
+    /// The error of a request that must fail.
+    #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
+    pub fn error(&mut self, method: &str, params: Value) -> Value {
+        let mut answer = self.request(method, params.clone());
+        assert!(answer["error"]["code"].is_i64(), "{method} {params}: {answer}");
+        answer["error"].take()
+    }
+
+    /// The pages of a list, each as one result.
+    pub fn pages(&mut self, method: &str) -> Vec<Value> {
+        let mut pages = vec![self.result(method, json!({}))];
+        let mut cursors = Vec::new();
+        while let Some(cursor) = pages[pages.len() - 1].get("nextCursor").cloned() {
+            assert!(!cursors.contains(&cursor), "{method} never ends");
+            pages.push(self.result(method, json!({"cursor": cursor})));
+            cursors.push(cursor);
+        }
+        pages
+    }
+
+    /// Everything that a list holds, from all its pages.
+    pub fn all(&mut self, method: &str, field: &str) -> Vec<Value> {
+        let mut pages = self.pages(method);
+        let items = |page: &mut Value| match page[field].take() {
+            Value::Array(items) => items,
+            other => panic!("{method} has no list `{field}`: {other}"),
+        };
+        pages.iter_mut().flat_map(items).collect()
+    }
+
+    /// Sends a request without waiting; returns its id.
+    pub fn post(&mut self, method: &str, mut params: Value) -> Value {
         let id = json!(self.next_id);
         self.next_id += 1;
+        if let Some(params) = params.as_object_mut().filter(|_| self.stateless) {
+            let meta = params.entry("_meta").or_insert_with(|| json!({}));
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "tests", "version": "1"});
+        }
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         id
     }
@@ -206,13 +271,41 @@ impl Session {
             if message["id"] == *id {
                 return message;
             }
+            self.keep(message);
+        }
+    }
+
+    /// Waits for the next notification with this method. Everything else is kept.
+    pub fn notification(&mut self, method: &str) -> Value {
+        loop {
+            if let Some(place) = self.notices.iter().position(|notice| notice["method"] == method) {
+                return self.notices.remove(place).expect("it was just found");
+            }
+            let message = self.next_message();
+            self.keep(message);
+        }
+    }
+
+    /// The next notification, whatever it says. Answers are kept.
+    pub fn notice(&mut self) -> Value {
+        while self.notices.is_empty() {
+            let message = self.next_message();
+            self.keep(message);
+        }
+        self.notices.pop_front().expect("one was waited for")
+    }
+
+    fn keep(&mut self, message: Value) {
+        if message.get("id").is_none() && message.get("method").is_some() {
+            self.notices.push_back(message);
+        } else {
             self.early.insert(message["id"].to_string(), message);
         }
     }
 
     /// The next message of the server, whatever it is.
     pub fn next_message(&mut self) -> Value {
-        match self.messages.recv_timeout(PATIENCE) {
+        match self.messages.get_mut().expect("no thread panicked with it").recv_timeout(PATIENCE) {
             Ok(message) => message,
             Err(RecvTimeoutError::Timeout) => panic!("no message in {PATIENCE:?}; log:\n{}", self.log()),
             Err(RecvTimeoutError::Disconnected) => panic!("the server ended; log:\n{}", self.log()),
@@ -233,6 +326,17 @@ impl Session {
 
     pub fn process_id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Whether it talks without a handshake.
+    pub fn is_stateless(&self) -> bool {
+        self.stateless
+    }
+
+    /// Sends a signal such as `TERM`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.process_id().to_string()]).status();
+        assert!(sent.expect("every Unix has `kill`").success());
     }
 
     /// Ends the input, as a client does that goes away.

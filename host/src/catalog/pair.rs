@@ -36,11 +36,11 @@ pub struct Published {
     pub failure: Option<Arc<str>>,
 }
 
-/// A seat whose engine a request may use, and the state of the roots that it holds.
+/// A seat whose engine a request may use, and the generation that it holds.
 pub struct Free {
     seat: OwnedMutexGuard<Option<Seated>>,
     number: usize,
-    pub snapshot: Arc<Snapshot>,
+    pub published: Published,
 }
 
 impl Pair {
@@ -80,9 +80,9 @@ impl Pair {
                 seat = lock(1), if serving(1) => (seat, 1),
                 _ = turns.changed() => continue,
             };
-            let Published { generation, snapshot, .. } = self.published();
-            if seat.as_ref().is_some_and(|seated| seated.generation == generation) {
-                return Ok(Free { seat, number, snapshot });
+            let published = self.published();
+            if seat.as_ref().is_some_and(|seated| seated.generation == published.generation) {
+                return Ok(Free { seat, number, published });
             }
         }
     }

@@ -43,6 +43,7 @@ pub fn open(config: Config) -> anyhow::Result<Opened> {
         set_aside: Arc::new(SetAside::default()),
         file_limit: config.file_limit,
         scripts: config.scripts.terms(),
+        duplicates: config.surface.duplicates,
     };
     let catalog = Catalog::new(world, terms.clone());
     let runtimes = Arc::new(Runtimes::new(cache(&config)).map_err(broken)?);

@@ -4,7 +4,7 @@
 
 use super::{Roots, open};
 use crate::config;
-use crate::mcp::run_script::{RunView, policy_view};
+use crate::mcp::tools::run_script::{RunView, policy_view};
 use crate::scripts::{Request, ScriptError};
 use anyhow::Context as _;
 use clap::Args;

@@ -1,5 +1,7 @@
 //! What the operator's file says, before it means anything.
 
+use crate::bindings::catalog::Duplicates;
+use crate::mcp::surface::{CatalogFormat, CatalogPlace, Profile};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RawConfig {
+    pub profile: Option<Profile>,
+    pub tools: Option<Vec<String>>,
+    /// Where the catalog is written, how, and how long it may be.
+    pub catalog: Option<CatalogPlace>,
+    pub catalog_format: Option<CatalogFormat>,
+    pub catalog_max_chars: Option<usize>,
+    pub duplicates: Option<RawDuplicates>,
+    pub roots: RawRoots,
     pub matching: RawMatching,
     /// Known from other servers' files; nothing refreshes or reports by itself yet.
     pub refresh: RawRefresh,
@@ -16,6 +26,30 @@ pub struct RawConfig {
     pub analytics: RawAnalytics,
     /// By root, then by `skill_path`.
     pub grants: BTreeMap<String, BTreeMap<String, RawGrant>>,
+}
+
+/// What happens when several folder skills have one name.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RawDuplicates {
+    Error,
+    First,
+}
+
+impl From<RawDuplicates> for Duplicates {
+    fn from(said: RawDuplicates) -> Self {
+        match said {
+            RawDuplicates::Error => Self::Refuse,
+            RawDuplicates::First => Self::First,
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RawRoots {
+    pub user: bool,
+    pub plugins: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -78,7 +112,7 @@ pub struct RawGrant {
 pub enum FileProblem {
     #[error("cannot read the configuration {path}: {reason}")]
     Unreadable { path: PathBuf, reason: std::io::Error },
-    #[error("{path}{place}: {message}\nhint: docs/scripts.md lists every key", path = path.display())]
+    #[error("{path}{place}: {message}\nhint: docs/scripts.md and docs/serving.md list every key", path = path.display())]
     Wrong { path: PathBuf, place: String, message: String },
 }
 
@@ -87,6 +121,16 @@ pub fn read(path: &Path) -> Result<RawConfig, FileProblem> {
     let text =
         std::fs::read_to_string(path).map_err(|reason| FileProblem::Unreadable { path: path.to_owned(), reason })?;
     parse(&text).map_err(|(place, message)| FileProblem::Wrong { path: path.to_owned(), place, message })
+}
+
+/// Where the key stands that a message begins with, such as `matching.min_score`, as `:3`; empty if it cannot be told.
+pub fn line_of(path: &Path, message: &str) -> String {
+    let key = message.split([' ', ':']).next().unwrap_or_default();
+    let key = key.rsplit('.').next().unwrap_or_default();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let is_key = |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let found = text.lines().position(is_key).filter(|_| !key.is_empty());
+    found.map(|line| format!(":{}", line + 1)).unwrap_or_default()
 }
 
 fn parse(text: &str) -> Result<RawConfig, (String, String)> {
@@ -115,6 +159,8 @@ mod tests {
     fn unknown_keys_and_wrong_types_are_told_with_their_line() {
         for (text, line, part) in [
             ("scripts:\n  enabled: true\n  time: 3\n", ":3:", "unknown field `time`"),
+            ("roots:\n  users: true\n", ":2:", "unknown field `users`"),
+            ("roots:\n  plugins: 1\n", ":2:", "invalid type"),
             ("script:\n  enabled: true\n", ":1:", "unknown field `script`"),
             ("scripts:\n  timeout_seconds: soon\n", ":2:", "invalid type"),
             ("grants:\n  /a:\n    skill:\n      reed: [x]\n", ":4:", "unknown field `reed`"),

@@ -1,22 +1,40 @@
 //! Which folders are roots, and what they are called.
 
+use crate::library::plugins::{self, Plugin};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Where a project, and a user at home, keep skills for agents.
+const FOR_AGENTS: [&str; 2] = [".claude/skills", ".agents/skills"];
+
 /// A folder of skills that the operator configured. It need not exist yet.
 #[derive(Debug)]
 pub struct SkillRoot {
     /// The word in front of the colon in a qualified name.
     pub label: String,
+    pub kind: RootKind,
     /// The folder that the operator named; absolute. It may be a link, and the link may change.
     given: PathBuf,
     /// A place inside it. No link there leads out of the given folder.
     inside: Option<&'static str>,
     /// Folders below it that are roots of their own, as paths below it.
     pub skip: BTreeSet<String>,
+}
+
+/// Whose skills a root holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootKind {
+    /// Those of a folder that the operator named, or of `skills` where the server was started.
+    Folder,
+    /// Those of the project in which the server was started.
+    Project,
+    /// The user's own.
+    User,
+    /// Those of an installed plugin.
+    Plugin,
 }
 
 impl SkillRoot {
@@ -33,6 +51,28 @@ impl SkillRoot {
     pub fn folder_name(&self) -> String {
         last_name(&self.path())
     }
+
+    fn exists(&self) -> bool {
+        self.path().is_dir()
+    }
+
+    /// The path without links, as far as it exists and can be opened: a link that leads out of the given folder makes this
+    /// no way to where it leads.
+    fn real_path(&self) -> PathBuf {
+        let path = self.path();
+        let opened = self.open().is_ok().then(|| path.canonicalize().ok()).flatten();
+        opened.unwrap_or_else(|| self.inside.map_or(real(&self.given), |inside| real(&self.given).join(inside)))
+    }
+
+    /// One with the folder's own name as its label.
+    fn named_after_folder(given: PathBuf, inside: Option<&'static str>) -> Self {
+        let root = Self { label: String::new(), kind: RootKind::Folder, given, inside, skip: BTreeSet::new() };
+        Self { label: root.folder_name(), ..root }
+    }
+
+    fn labelled(label: &str, kind: RootKind, given: PathBuf, inside: Option<&'static str>) -> Self {
+        Self { label: label.to_owned(), kind, given, inside, skip: BTreeSet::new() }
+    }
 }
 
 /// What the operator said about roots.
@@ -44,49 +84,77 @@ pub struct Choice {
     pub environment: Option<String>,
     /// Where the server was started.
     pub working_folder: PathBuf,
+    /// The user's home folder, if it is known; absolute.
+    pub home: Option<PathBuf>,
+    /// The folders of the project and of the user, also when others are named and while they do not exist.
+    pub user: bool,
+    /// The folders of installed plugins, in the same way.
+    pub plugins: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "no folder of skills\nhint: name one, as in `skillcell serve ./my-skills`, or set SKILLS_DIR, or make a folder `skills` here"
+    "no folder of skills\nhint: name one, as in `skillcell serve ./my-skills`, or set SKILLS_DIR, or make a folder `skills` here or `~/.claude/skills`"
 )]
 pub struct NoRoots;
 
-/// The roots, in the order in which they win.
+/// The roots, in the order in which they win: those that were named, then those of the project, the user and plugins.
 pub fn choose(choice: &Choice) -> Result<Vec<SkillRoot>, NoRoots> {
-    let root = |folder: &str, inside: Option<&'static str>, label: Option<&str>| {
-        let root = SkillRoot {
-            label: String::new(),
-            given: choice.working_folder.join(folder),
-            inside,
-            skip: BTreeSet::new(),
-        };
-        SkillRoot { label: label.map_or_else(|| root.folder_name(), str::to_owned), ..root }
-    };
-    // A folder given by the operator may hold skills itself and in two places inside it.
-    let with_inner_roots =
-        |folder: &str| [None, Some(".claude/skills"), Some("skills")].map(|inside| root(folder, inside, None));
-    let listed = |lists: &[String]| -> Vec<SkillRoot> {
-        let folders = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|folder| !folder.is_empty());
-        folders.flat_map(with_inner_roots).collect()
-    };
-    let mut roots = listed(&choice.given);
+    let mut roots = listed(choice, &choice.given);
     if roots.is_empty() {
-        roots = listed(choice.environment.as_slice());
+        roots = listed(choice, choice.environment.as_slice());
     }
-    if roots.is_empty() {
-        let here = [("skills", None), (".claude/skills", Some("project")), (".agents/skills", Some("project"))];
-        let roots_here = here.into_iter().map(|(folder, label)| root(folder, None, label));
-        roots = roots_here.filter(|root| root.path().is_dir()).collect();
+    let unnamed = roots.is_empty();
+    if unnamed {
+        let here = SkillRoot::named_after_folder(choice.working_folder.clone(), Some("skills"));
+        roots.extend(Some(here).filter(SkillRoot::exists));
+    }
+    if choice.home.is_none() && (choice.user || choice.plugins) {
+        tracing::warn!("HOME is not set, so the folders of the user and of plugins are not known");
+    }
+    // What nobody asked for counts only if it is there.
+    if choice.user || unnamed {
+        roots.extend(of_project_and_user(choice).into_iter().filter(|root| choice.user || root.exists()));
+    }
+    if choice.plugins || unnamed {
+        roots.extend(of_plugins(choice).into_iter().filter(|root| choice.plugins || root.exists()));
     }
     if roots.is_empty() { Err(NoRoots) } else { Ok(distinct(roots)) }
 }
 
+/// The folders of comma lists. Each may hold skills itself and in two places inside it.
+fn listed(choice: &Choice, lists: &[String]) -> Vec<SkillRoot> {
+    let folders = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|folder| !folder.is_empty());
+    let with_inner_roots = |folder: &str| {
+        let given = choice.working_folder.join(folder);
+        [None, Some(".claude/skills"), Some("skills")]
+            .map(|inside| SkillRoot::named_after_folder(given.clone(), inside))
+    };
+    folders.flat_map(with_inner_roots).collect()
+}
+
+/// A project may come from anybody, so links in it lead nowhere else. What users link to at home is theirs to say.
+fn of_project_and_user(choice: &Choice) -> Vec<SkillRoot> {
+    let here = &choice.working_folder;
+    let at_home = choice.home.as_ref().is_some_and(|home| real(home) == real(here));
+    let projects = Some(here).filter(|_| !at_home).into_iter();
+    let of_project = |place| SkillRoot::labelled("project", RootKind::Project, here.clone(), Some(place));
+    let of_user = |home: &PathBuf, place| SkillRoot::labelled("user", RootKind::User, home.join(place), None);
+    let project = projects.flat_map(|_| FOR_AGENTS.map(of_project));
+    let user = choice.home.iter().flat_map(|home| FOR_AGENTS.map(|place| of_user(home, place)));
+    project.chain(user).collect()
+}
+
+fn of_plugins(choice: &Choice) -> Vec<SkillRoot> {
+    let installed = choice.home.iter().flat_map(|home| plugins::installed(home));
+    let root = |plugin: Plugin| SkillRoot::labelled(&plugin.label, RootKind::Plugin, plugin.folder, Some("skills"));
+    installed.map(root).collect()
+}
+
 /// Each real folder once, each with a label of its own.
 fn distinct(all: Vec<SkillRoot>) -> Vec<SkillRoot> {
-    let real = |root: &SkillRoot| root.path().canonicalize().unwrap_or_else(|_| root.path());
     let mut seen = BTreeSet::new();
-    let mut roots: Vec<SkillRoot> = all.into_iter().filter(|root| seen.insert(real(root))).collect();
+    let mut roots: Vec<SkillRoot> = all.into_iter().filter(|root| seen.insert(root.real_path())).collect();
     // Folders that exist choose first, so that the usual single one keeps its plain name.
     let mut labels = BTreeSet::new();
     for exists in [true, false] {
@@ -97,13 +165,19 @@ fn distinct(all: Vec<SkillRoot>) -> Vec<SkillRoot> {
             root.label = label.expect("there are more numbers than roots");
         }
     }
-    let paths: Vec<PathBuf> = roots.iter().map(real).collect();
+    let paths: Vec<PathBuf> = roots.iter().map(SkillRoot::real_path).collect();
     for (root, path) in roots.iter_mut().zip(&paths) {
         let inside = paths.iter().filter_map(|other| other.strip_prefix(path).ok());
         let names = inside.filter(|inner| !inner.as_os_str().is_empty()).filter_map(|inner| inner.to_str());
         root.skip = names.map(|name| name.replace('\\', "/")).collect();
     }
     roots
+}
+
+/// The path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let known = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    known.map_or_else(|| path.to_owned(), |(above, rest)| above.join(rest))
 }
 
 fn last_name(path: &Path) -> String {
@@ -116,61 +190,172 @@ fn last_name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::RootKind::{Folder, Plugin, Project, User};
     use super::*;
+    use std::os::unix::fs::symlink;
+    use tempfile::TempDir;
 
-    fn labels(choice: &Choice) -> Vec<(String, String)> {
-        let roots = choose(choice).unwrap();
-        let below = |root: &SkillRoot| root.path().strip_prefix(&choice.working_folder).unwrap().display().to_string();
-        roots.iter().map(|root| (root.label.clone(), below(root))).collect()
-    }
+    /// A place with a folder `here`, where the server is started, and a folder `home`.
+    struct Machine(TempDir);
 
-    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
-        expected.iter().map(|(label, path)| ((*label).to_owned(), (*path).to_owned())).collect()
+    impl Machine {
+        fn new() -> Self {
+            let machine = Self(tempfile::tempdir().unwrap());
+            machine.folders(&["here", "home"]);
+            machine
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            self.0.path().canonicalize().unwrap().join(path)
+        }
+
+        fn folders(&self, paths: &[&str]) {
+            for path in paths {
+                std::fs::create_dir_all(self.path(path)).unwrap();
+            }
+        }
+
+        /// Installs plugins at `home/NAME`.
+        fn plugins(&self, names: &[&str]) {
+            let entry = |name: &&str| format!(r#""{name}@market": [{{"installPath": "~/{name}"}}]"#);
+            let entries: Vec<String> = names.iter().map(entry).collect();
+            self.folders(&["home/.claude/plugins"]);
+            let record = format!(r#"{{"version": 2, "plugins": {{{}}}}}"#, entries.join(","));
+            std::fs::write(self.path("home/.claude/plugins/installed_plugins.json"), record).unwrap();
+        }
+
+        fn choice(&self, given: &[&str]) -> Choice {
+            Choice {
+                given: given.iter().map(|folder| (*folder).to_owned()).collect(),
+                working_folder: self.path("here"),
+                home: Some(self.path("home")),
+                ..Choice::default()
+            }
+        }
+
+        #[track_caller]
+        fn expect(&self, choice: &Choice, expected: &[(&str, &str)]) {
+            let below = |root: &SkillRoot| root.path().strip_prefix(self.path("")).unwrap().display().to_string();
+            let roots: Vec<(String, String)> =
+                choose(choice).unwrap().iter().map(|root| (root.label.clone(), below(root))).collect();
+            let roots: Vec<(&str, &str)> = roots.iter().map(|(label, path)| (label.as_str(), path.as_str())).collect();
+            assert_eq!(roots, expected);
+        }
     }
 
     #[test]
     fn a_given_folder_brings_its_inner_roots_and_equal_names_are_numbered() {
-        let folder = tempfile::tempdir().unwrap();
-        let working_folder = folder.path().canonicalize().unwrap();
-        let choice =
-            Choice { given: vec!["a/team, b/team".to_owned()], environment: Some("c".to_owned()), working_folder };
+        let machine = Machine::new();
+        let choice = Choice { environment: Some("c".to_owned()), ..machine.choice(&["a/team, b/team"]) };
         let expected = [
-            ("team", "a/team"),
-            ("skills", "a/team/.claude/skills"),
-            ("skills-2", "a/team/skills"),
-            ("team-2", "b/team"),
-            ("skills-3", "b/team/.claude/skills"),
-            ("skills-4", "b/team/skills"),
+            ("team", "here/a/team"),
+            ("skills", "here/a/team/.claude/skills"),
+            ("skills-2", "here/a/team/skills"),
+            ("team-2", "here/b/team"),
+            ("skills-3", "here/b/team/.claude/skills"),
+            ("skills-4", "here/b/team/skills"),
         ];
-        assert_eq!(labels(&choice), pairs(&expected));
+        machine.expect(&choice, &expected);
     }
 
     #[test]
     fn two_ways_to_one_folder_are_one_root() {
-        let folder = tempfile::tempdir().unwrap();
-        let working_folder = folder.path().canonicalize().unwrap();
-        std::fs::create_dir(working_folder.join("real")).unwrap();
-        std::os::unix::fs::symlink("real", working_folder.join("link")).unwrap();
-        let choice = Choice {
-            given: vec!["real".to_owned(), "link".to_owned(), "./real/".to_owned()],
-            environment: None,
-            working_folder,
-        };
-        let roots = choose(&choice).unwrap();
+        let machine = Machine::new();
+        machine.folders(&["here/real"]);
+        symlink("real", machine.path("here/link")).unwrap();
+        let roots = choose(&machine.choice(&["real", "link", "./real/"])).unwrap();
         assert_eq!(roots.iter().filter(|root| root.label.starts_with("real")).count(), 1);
         assert!(roots[0].skip.contains("skills"));
+        assert_eq!(roots.len(), 3, "inner roots that do not exist yet are one, too");
     }
 
     #[test]
-    fn without_a_word_the_folders_of_the_project_are_roots() {
-        let folder = tempfile::tempdir().unwrap();
-        let working_folder = folder.path().canonicalize().unwrap();
-        let choice = Choice { given: Vec::new(), environment: None, working_folder: working_folder.clone() };
+    fn without_a_word_every_folder_that_exists_is_a_root() {
+        let machine = Machine::new();
+        let choice = machine.choice(&[]);
+        machine.plugins(&["pdf", "empty"]);
         assert!(choose(&choice).is_err());
-        for name in ["skills", ".claude/skills", ".agents/skills"] {
-            std::fs::create_dir_all(working_folder.join(name)).unwrap();
-        }
-        let expected = [("skills", "skills"), ("project", ".claude/skills"), ("project-2", ".agents/skills")];
-        assert_eq!(labels(&choice), pairs(&expected));
+        machine.folders(&["home/pdf/skills"]);
+        machine.expect(&choice, &[("pdf", "home/pdf/skills")]);
+        machine.folders(&["here/skills", "here/.claude/skills", "here/.agents/skills"]);
+        machine.folders(&["home/.claude/skills", "home/.agents/skills"]);
+        let expected = [
+            ("skills", "here/skills"),
+            ("project", "here/.claude/skills"),
+            ("project-2", "here/.agents/skills"),
+            ("user", "home/.claude/skills"),
+            ("user-2", "home/.agents/skills"),
+            ("pdf", "home/pdf/skills"),
+        ];
+        machine.expect(&choice, &expected);
+        let kinds: Vec<RootKind> = choose(&choice).unwrap().iter().map(|root| root.kind).collect();
+        assert_eq!(kinds, [Folder, Project, Project, User, User, Plugin]);
+    }
+
+    #[test]
+    fn what_is_asked_for_comes_behind_what_is_named_and_need_not_exist() {
+        let machine = Machine::new();
+        machine.plugins(&["pdf", "user"]);
+        let named = [("team", "here/team"), ("skills", "here/team/.claude/skills"), ("skills-2", "here/team/skills")];
+        let own = [
+            ("project", "here/.claude/skills"),
+            ("project-2", "here/.agents/skills"),
+            ("user", "home/.claude/skills"),
+            ("user-2", "home/.agents/skills"),
+        ];
+        let choice = machine.choice(&["team"]);
+        machine.expect(&choice, &named);
+        let choice = Choice { user: true, ..choice };
+        machine.expect(&choice, &[&named[..], &own].concat());
+        let choice = Choice { plugins: true, ..choice };
+        let plugins = [("pdf", "home/pdf/skills"), ("user-3", "home/user/skills")];
+        machine.expect(&choice, &[&named[..], &own, &plugins].concat());
+        machine.expect(&Choice { user: true, ..machine.choice(&[]) }, &own);
+    }
+
+    #[test]
+    fn without_a_home_there_are_the_folders_of_the_project() {
+        let machine = Machine::new();
+        let choice = Choice { home: None, user: true, plugins: true, ..machine.choice(&[]) };
+        machine.expect(&choice, &[("project", "here/.claude/skills"), ("project-2", "here/.agents/skills")]);
+        assert!(choose(&Choice { user: false, ..choice }).is_err());
+    }
+
+    #[test]
+    fn at_home_the_folders_are_the_users() {
+        let machine = Machine::new();
+        symlink("home", machine.path("link")).unwrap();
+        let choice = Choice { user: true, working_folder: machine.path("link"), ..machine.choice(&[]) };
+        machine.expect(&choice, &[("user", "home/.claude/skills"), ("user-2", "home/.agents/skills")]);
+    }
+
+    #[test]
+    fn a_folder_of_several_plugins_is_one_root() {
+        let machine = Machine::new();
+        machine.plugins(&["a", "b", "c"]);
+        machine.folders(&["home/b/skills"]);
+        symlink("b", machine.path("home/a")).unwrap();
+        let choice = Choice { plugins: true, ..machine.choice(&[]) };
+        machine.expect(&choice, &[("a", "home/a/skills"), ("c", "home/c/skills")]);
+    }
+
+    #[test]
+    fn a_link_out_of_a_project_or_plugin_hides_no_root() {
+        let machine = Machine::new();
+        machine.plugins(&["pdf"]);
+        machine.folders(&["here/.claude", "home/.claude/skills", "home/.agents", "home/pdf", "dotfiles"]);
+        symlink(machine.path("home/.claude/skills"), machine.path("here/.claude/skills")).unwrap();
+        symlink(machine.path("home/.claude/skills"), machine.path("home/pdf/skills")).unwrap();
+        symlink("../../dotfiles", machine.path("home/.agents/skills")).unwrap();
+        let choice = machine.choice(&[]);
+        let expected = [
+            ("project", "here/.claude/skills"),
+            ("user", "home/.claude/skills"),
+            ("user-2", "home/.agents/skills"),
+            ("pdf", "home/pdf/skills"),
+        ];
+        machine.expect(&choice, &expected);
+        let opened: Vec<bool> = choose(&choice).unwrap().iter().map(|root| root.open().is_ok()).collect();
+        assert_eq!(opened, [false, true, true, false]);
     }
 }

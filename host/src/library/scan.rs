@@ -16,7 +16,7 @@ use std::sync::Arc;
 const DEEPEST: usize = 10;
 
 /// Folders that hold other people's files by convention.
-const NEVER_WALKED: [&str; 2] = ["node_modules", "target"];
+pub const NEVER_WALKED: [&str; 2] = ["node_modules", "target"];
 
 /// Fewer folders or files than this are looked at faster by one thread.
 const WORTH_A_THREAD: usize = 64;

@@ -26,6 +26,10 @@ pub fn json_length(text: &str) -> usize {
 /// What a tool says.
 #[derive(Debug)]
 pub enum Answer {
+    /// Text as it is. Never with structured content: clients then hide the text.
+    Text(String),
+    /// Several pieces.
+    Blocks(Vec<ContentBlock>),
     /// JSON as text alone, with a note behind it when something was left out.
     Json { text: String, note: Option<String> },
     /// A line for people, then the JSON as text, and as structured content for clients that know it.
@@ -43,6 +47,11 @@ pub enum ToolError {
     Host(#[from] AskError),
     #[error(transparent)]
     Script(#[from] ScriptError),
+}
+
+/// Says the same to whoever asked outside of a tool.
+pub fn no_skill_error(name: &str, error: &LookupError) -> ErrorData {
+    ErrorData::invalid_params(no_skill(&printable(name), error), None)
 }
 
 impl Answer {
@@ -70,6 +79,8 @@ impl Answer {
 
     pub fn into_result(self, structured: bool) -> CallToolResult {
         match self {
+            Self::Text(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Self::Blocks(blocks) => CallToolResult::success(blocks),
             Self::Json { text, note } => {
                 CallToolResult::success([Some(text), note].into_iter().flatten().map(ContentBlock::text).collect())
             }

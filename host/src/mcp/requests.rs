@@ -1,6 +1,8 @@
 //! Requests that have no answer yet, and whether anybody still wants one.
 
+use rmcp::RoleServer;
 use rmcp::model::RequestId;
+use rmcp::service::RequestContext;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -8,19 +10,28 @@ use tokio_util::sync::CancellationToken;
 /// Shared by the transport, which learns that a client cancels, and by whatever runs for that request.
 #[derive(Clone)]
 pub struct Cancellations {
+    /// Requests of the one client on standard input. Those over HTTP have ids that are not unique, and are never in here.
     tokens: Arc<Mutex<HashMap<RequestId, CancellationToken>>>,
     /// Cancelled when the server ends, and every request with it.
     ended: CancellationToken,
+    /// Cancelled when the client says nothing more, and with it every subscription: those are never answered by themselves.
+    pub silent: CancellationToken,
 }
 
 impl Cancellations {
     pub fn new(ended: CancellationToken) -> Self {
-        Self { tokens: Arc::default(), ended }
+        Self { tokens: Arc::default(), silent: ended.child_token(), ended }
     }
 
-    /// The token of a request that was admitted.
-    pub fn token(&self, id: &RequestId) -> CancellationToken {
+    /// The token of a subscription.
+    pub fn subscription(&self, id: &RequestId) -> CancellationToken {
         self.tokens().get(id).cloned().unwrap_or_else(|| self.ended.child_token())
+    }
+
+    /// The token of a request. One that nobody admitted is over when its connection is.
+    pub fn token(&self, context: &RequestContext<RoleServer>) -> CancellationToken {
+        let admitted = self.tokens().get(&context.id).cloned();
+        admitted.unwrap_or_else(|| either(&context.ct, self.ended.clone()))
     }
 
     pub fn begin(&self, id: &RequestId) {
@@ -39,5 +50,36 @@ impl Cancellations {
 
     fn tokens(&self) -> MutexGuard<'_, HashMap<RequestId, CancellationToken>> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A token that is cancelled with either of two.
+fn either(connection: &CancellationToken, ended: CancellationToken) -> CancellationToken {
+    let token = connection.child_token();
+    let both = token.clone();
+    // rmcp cancels the first when a request is answered, so no task is left behind.
+    tokio::spawn(async move {
+        if both.run_until_cancelled(ended.cancelled()).await.is_some() {
+            both.cancel();
+        }
+    });
+    token
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_is_over_with_its_connection_or_with_the_server() {
+        let (connection, other, ended) = (CancellationToken::new(), CancellationToken::new(), CancellationToken::new());
+        let first = either(&connection, ended.clone());
+        let second = either(&other, ended.clone());
+        connection.cancel();
+        first.cancelled().await;
+        assert!(!second.is_cancelled());
+        ended.cancel();
+        second.cancelled().await;
+        assert!(!other.is_cancelled());
     }
 }

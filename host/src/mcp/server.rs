@@ -1,37 +1,53 @@
 //! The MCP server: which methods there are, and what happens when one is called.
 
-use crate::catalog::Catalog;
+#![expect(deprecated, reason = "the newest revision has no log levels, and clients of the older ones ask for them")]
+
+use crate::bindings::catalog::FoundSkill;
+use crate::bindings::types::{Location, Summary};
+use crate::catalog::{Catalog, Index};
 use crate::config::Config;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
+use crate::mcp::contents::uri_of;
+use crate::mcp::left_out::LeftOut;
+use crate::mcp::notifications::{self, Hub, Subscribed, Subscription};
 use crate::mcp::requests::Cancellations;
-use crate::mcp::tools::{self, ToolName};
-use crate::mcp::{get_asset, get_skill, list_skills, run_script, skills_list, skills_search};
+use crate::mcp::surface::Surface;
+use crate::mcp::texts::{self, Texts};
+use crate::mcp::tools::ToolName;
+use crate::mcp::{completion, extension, prompts, resources};
 use crate::printable::printable;
 use crate::scripts::{Progress, Scripts};
 use crate::worlds::engine::Terms;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::object;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// The first revision whose clients know structured answers.
 const STRUCTURED_SINCE: &str = "2025-06-18";
 
-/// Clients show this to the model before any tool, so it says when to use which.
-const INSTRUCTIONS: &str = "\
-This server holds the team's skills: instructions for tasks, with templates, references and scripts. Before you begin a \
-task, call get_skill with a sentence about it and follow what comes back. If several skills fit, it lists them: call it again \
-with the skill_path of one. skills_search finds a word in all skills, list_skills shows them as a tree, skills_list as a flat \
-list. get_asset reads a file that a skill mentions. run_script runs a skill's script in a sandbox.";
+/// The first revision without a handshake.
+const STATELESS_SINCE: &str = "2026-07-28";
+
+/// Longest that a handshake waits for the first list of skills. After that it does without the catalog.
+const FIRST_WORDS: Duration = Duration::from_millis(100);
 
 /// Methods that rmcp knows. When one of them arrives as a custom request, its parameters could not be read.
-const KNOWN_METHODS: [&str; 16] = [
+const KNOWN_METHODS: [&str; 15] = [
     "initialize",
     "ping",
     "server/discover",
@@ -47,56 +63,241 @@ const KNOWN_METHODS: [&str; 16] = [
     "completion/complete",
     "logging/setLevel",
     "subscriptions/listen",
-    "tasks/get",
 ];
 
-/// Everything a request may need. Cloned for each.
+/// Those of them that clients without a handshake do not have.
+const ONLY_WITH_HANDSHAKE: [&str; 5] =
+    ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
+
+/// The server as one client talks to it. Cloned for each request.
 #[derive(Clone)]
 pub struct Skillcell {
+    shared: Arc<Shared>,
+    pub cancellations: Cancellations,
+    subscribed: Arc<Subscribed>,
+}
+
+/// Everything a request may need.
+pub struct Shared {
     pub catalog: Catalog,
     pub config: Arc<Config>,
     pub terms: Terms,
     pub scripts: Scripts,
-    pub cancellations: Cancellations,
+    /// How clients reach the server, and so what a path on this machine is worth to them.
+    pub reach: Reach,
+    pub hub: Hub,
+    pub left_out: LeftOut,
+    /// Held while `refresh_skills` works.
+    pub refreshing: Mutex<()>,
+    texts: texts::Cache,
+}
+
+/// How clients reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// On the same machine, so paths lead somewhere.
+    Stdio,
+    /// From anywhere, so answers name `skill://` URIs and no path. A session has no way back for notifications but
+    /// `subscriptions/listen`.
+    Http,
+}
+
+impl Deref for Skillcell {
+    type Target = Shared;
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 impl Skillcell {
+    pub fn new(
+        catalog: Catalog,
+        config: Arc<Config>,
+        terms: Terms,
+        scripts: Scripts,
+        reach: Reach,
+        cancellations: Cancellations,
+    ) -> Self {
+        let shared = Shared {
+            catalog,
+            config,
+            terms,
+            scripts,
+            reach,
+            hub: Hub::default(),
+            left_out: LeftOut::default(),
+            refreshing: Mutex::default(),
+            texts: texts::Cache::default(),
+        };
+        Self { shared: Arc::new(shared), cancellations, subscribed: Arc::default() }
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
         cancelled: CancellationToken,
         progress: Progress,
     ) -> Result<Answer, ErrorData> {
-        let Some(tool) = ToolName::called(&request.name) else {
+        let offered = ToolName::called(&request.name).filter(|tool| self.surface().tools.contains(tool));
+        let Some(tool) = offered else {
             let message = format!("there is no tool `{}`", printable(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let arguments = Arguments::new(request.arguments);
-        let answer: Result<Answer, ToolError> = match tool {
-            ToolName::GetSkill => get_skill::get_skill(self, arguments).await,
-            ToolName::ListSkills => list_skills::list_skills(self, arguments).await,
-            ToolName::GetAsset => get_asset::get_asset(self, arguments).await,
-            ToolName::RunScript => run_script::run_script(self, arguments, cancelled, progress).await,
-            ToolName::SkillsList => skills_list::skills_list(self, arguments).await,
-            ToolName::SkillsSearch => skills_search::skills_search(self, arguments).await,
+        Ok(tool.call(self, Arguments::new(request.arguments), cancelled, progress).await?)
+    }
+}
+
+impl Shared {
+    pub fn surface(&self) -> &Surface {
+        &self.config.surface
+    }
+
+    /// All skills as they are on disk now.
+    pub async fn fresh_index(&self) -> Result<Arc<Index>, ErrorData> {
+        Ok(self.catalog.fresh_index().await.map_err(ToolError::from)?)
+    }
+
+    /// The texts that tell about these skills.
+    pub fn texts(&self, index: &Index) -> Arc<Texts> {
+        self.texts.get(index.generation).unwrap_or_else(|| {
+            let location = |skill: &Summary| self.shown_document(skill);
+            let texts = Arc::new(Texts::new(index, self.surface(), location));
+            self.texts.keep(&texts);
+            texts
+        })
+    }
+
+    /// The folder of a skill's files, else of its Markdown file, as a client can use it.
+    pub fn shown_folder(&self, skill: &FoundSkill) -> String {
+        match (self.reach, &skill.resources) {
+            (Reach::Http, _) => format!("{}/", skill.summary.uri),
+            (Reach::Stdio, Some(folder)) => self.absolute(folder, ""),
+            (Reach::Stdio, None) => {
+                let Location { root, path } = &skill.summary.file;
+                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                self.absolute(&Location { root: *root, path: folder.to_owned() }, "")
+            }
+        }
+    }
+
+    /// A file of a skill, as a client can use it.
+    pub fn shown_file(&self, skill: &FoundSkill, file: &str) -> String {
+        match (self.reach, &skill.resources) {
+            (Reach::Stdio, Some(folder)) => self.absolute(folder, file),
+            _ => uri_of(&skill.summary.uri, file),
+        }
+    }
+
+    /// A message that may name places of this machine. Clients from elsewhere learn which root or file is meant, not where
+    /// it is.
+    pub fn shown_message(&self, message: String) -> String {
+        if self.reach == Reach::Stdio {
+            return message;
+        }
+        let mut places = vec![(self.config.grants.file.clone(), "the operator's file".to_owned())];
+        places.extend(self.terms.roots.iter().map(|root| (root.path(), format!("root {}", root.label))));
+        places.extend(self.config.roots.home.clone().map(|home| (home, "~".to_owned())));
+        places.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+        let named = |message: String, (path, name): (std::path::PathBuf, String)| {
+            message.replace(path.to_string_lossy().as_ref(), &name)
         };
-        Ok(answer?)
+        places.into_iter().filter(|(path, _)| path.parent().is_some()).fold(message, named)
+    }
+
+    fn shown_document(&self, skill: &Summary) -> String {
+        match self.reach {
+            Reach::Stdio => self.absolute(&skill.file, ""),
+            Reach::Http => format!("{}/SKILL.md", skill.uri),
+        }
+    }
+
+    fn absolute(&self, place: &Location, file: &str) -> String {
+        let root = self.terms.roots.get(place.root as usize).map(crate::library::roots::SkillRoot::path);
+        // Putting the parts together anew drops `.` and double separators.
+        let path = root.unwrap_or_default().join(&place.path).join(file).components().collect::<std::path::PathBuf>();
+        path.to_string_lossy().replace('\\', "/")
+    }
+
+    fn instructions(&self) -> String {
+        match self.catalog.last_index() {
+            Some(index) => self.texts(&index).instructions.clone(),
+            None => texts::introduction(self.surface()),
+        }
+    }
+
+    /// Gives the first list of skills a moment, so that the first words of the server can name them.
+    async fn first_index(&self) {
+        let _ = tokio::time::timeout(FIRST_WORDS, self.catalog.index()).await;
     }
 }
 
 impl ServerHandler for Skillcell {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("skillcell", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+        let mut extensions = ExtensionCapabilities::new();
+        extensions.insert(extension::NAME.to_owned(), object!({"directoryRead": true}));
+        let capabilities = ServerCapabilities::builder()
+            .enable_extensions_with(extensions)
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        ServerConfig::new(capabilities).with_server_info(self.implementation()).with_instructions(self.instructions())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.first_index().await;
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        result.capabilities.logging = Some(serde_json::Map::new());
+        if self.reach == Reach::Http {
+            // There is no way back to such a client between its requests.
+            let capabilities = &mut result.capabilities;
+            capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
+            capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
+            capabilities.resources.iter_mut().for_each(|resources| {
+                resources.list_changed = None;
+                resources.subscribe = None;
+            });
+        }
+        Ok(result)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.first_index().await;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.reach == Reach::Stdio {
+            notifications::pass_on(self, context.peer, Arc::clone(&self.subscribed));
+        }
+    }
+
+    async fn set_level(&self, _: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        Ok(())
     }
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list(knows_structured(&context))))
+        no_cursor(request)?;
+        let index = self.fresh_index().await?;
+        let texts = self.texts(&index);
+        let (surface, structured) = (self.surface(), knows_structured(&context));
+        let tools = surface.tools.iter().map(|tool| tool.described(surface, texts.tool_catalog.as_deref(), structured));
+        Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
     async fn call_tool(
@@ -105,30 +306,143 @@ impl ServerHandler for Skillcell {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let structured = knows_structured(&context);
-        let server = self.clone();
-        let cancelled = self.cancellations.token(&context.id);
+        let cancelled = self.cancellations.token(&context);
         let progress = progress(&context);
-        let answer = guarded(async move { server.call(request, cancelled, progress).await }).await?;
+        let answer = guarded(self.call(request, cancelled, progress)).await?;
         Ok(answer.into_result(structured).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        guarded(prompts::list(self, request.and_then(|request| request.cursor).as_deref())).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(guarded(prompts::get(self, request)).await?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        guarded(completion::complete(self, request)).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        guarded(resources::list(self, request.and_then(|request| request.cursor).as_deref())).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        no_cursor(request)?;
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(ReadResourceResult::new(guarded(resources::read(self, &request.uri)).await?).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.reach == Reach::Http {
+            let message = "over HTTP a client listens with subscriptions/listen of revision 2026-07-28";
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+        }
+        guarded(resources::read(self, &request.uri)).await?;
+        let subscription = Subscription::new(self, &request.uri).await;
+        let subscription = subscription.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        self.subscribed.add(request.uri, subscription);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(notifications::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        notifications::listen(self, context).await;
+        Ok(())
     }
 
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method = printable(&request.method);
-        if !KNOWN_METHODS.contains(&request.method.as_str()) {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None));
+        let method = request.method.as_str();
+        let stateless = context.protocol_version().is_some_and(|version| version.as_str() >= STATELESS_SINCE);
+        let answered = guarded(extension::answer(self, method, request.params.as_ref())).await?;
+        if let Some(mut answer) = answered {
+            if stateless {
+                answer.insert("resultType".to_owned(), json!("complete"));
+                let server = json!({"io.modelcontextprotocol/serverInfo": self.implementation()});
+                answer.insert("_meta".to_owned(), server);
+            }
+            return Ok(CustomResult::new(Value::Object(answer)));
+        }
+        if !KNOWN_METHODS.contains(&method) || stateless && ONLY_WITH_HANDSHAKE.contains(&method) {
+            let message = format!("there is no method `{}`", printable(method));
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         }
         let parameter = |name: &str| request.params.as_ref().and_then(|params| params.get(name));
-        let message = match request.method.as_str() {
-            "tools/call" if parameter("name").is_none() => "name is required".to_owned(),
-            "tools/call" if !parameter("name").is_some_and(Value::is_string) => "name must be a string".to_owned(),
-            "tools/call" => "arguments must be an object".to_owned(),
-            _ => format!("the parameters of `{method}` are missing or wrong"),
+        let message = match method {
+            "tools/call" | "prompts/get" if parameter("name").is_none() => "name is required".to_owned(),
+            "tools/call" | "prompts/get" if !parameter("name").is_some_and(Value::is_string) => {
+                "name must be a string".to_owned()
+            }
+            "tools/call" | "prompts/get" => "arguments must be an object".to_owned(),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" if parameter("uri").is_none() => {
+                "uri is required".to_owned()
+            }
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri must be a string".to_owned(),
+            method => format!("the parameters of `{}` are missing or wrong", printable(method)),
         };
         Err(ErrorData::invalid_params(message, None))
+    }
+}
+
+impl Shared {
+    fn implementation(&self) -> Implementation {
+        Implementation::new(self.surface().server_name, env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// Lists that fit into one answer have no second page.
+fn no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("cursor is none that this server gave: begin without one", None)),
     }
 }
 
@@ -146,14 +460,17 @@ fn progress(context: &RequestContext<RoleServer>) -> Progress {
     })
 }
 
-/// Runs a request in a task of its own: rmcp sends no answer at all when a handler panics.
-async fn guarded<T: Send + 'static>(
-    request: impl Future<Output = Result<T, ErrorData>> + Send + 'static,
-) -> Result<T, ErrorData> {
-    tokio::spawn(request).await.unwrap_or_else(|panic| {
-        tracing::error!("a request panicked: {panic}");
-        Err(ErrorData::internal_error("the request failed inside the server: its log says where", None))
+/// Answers also when the request panics: rmcp sends nothing then.
+async fn guarded<T>(request: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+    let mut request = std::pin::pin!(request);
+    std::future::poll_fn(|context| {
+        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| request.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| {
+            let message = "the request failed inside the server: its log says where";
+            std::task::Poll::Ready(Err(ErrorData::internal_error(message, None)))
+        })
     })
+    .await
 }
 
 fn knows_structured(context: &RequestContext<RoleServer>) -> bool {

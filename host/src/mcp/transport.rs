@@ -72,6 +72,7 @@ impl Stdio {
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
             reader.run(input);
             let _ = ended_now.set(Instant::now());
+            last.cancellations.silent.cancel();
             runtime.block_on(async { drop(tokio::time::timeout(LAST_ANSWERS, last.all_answered()).await) });
             read_ended.cancel();
         })?;

@@ -7,8 +7,8 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Change, FoundAsset, FoundScript, LookupError, Node, Page, Request, ScriptError, ScriptTerms,
-    SearchResult,
+    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill, LookupError,
+    Node, Page, Reference, Request, ScriptError, ScriptTerms, SearchResult, SkillFiles,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem};
@@ -57,6 +57,7 @@ pub struct Terms {
     pub file_limit: u64,
     /// What the operator lets scripts use. Content may lower it.
     pub scripts: ScriptTerms,
+    pub duplicates: Duplicates,
 }
 
 /// Until it breaks or the process ends: one engine with its catalog.
@@ -104,7 +105,7 @@ impl EngineWorld {
             let engine = self.ready.instantiate(&mut *store)?;
             let state = store.data_mut();
             let roots = state.lender.lend_all(&mut state.handles)?;
-            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots, &terms.scripts)?;
+            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots, &terms.scripts, terms.duplicates)?;
             Ok(engine)
         })?;
         Ok(EngineInstance { runtime: Arc::clone(&self.runtime), store, engine })
@@ -164,6 +165,26 @@ impl EngineInstance {
 
     pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {
         self.ask("asset-of", |engine, store| engine.call_asset_of(store, skill, file))
+    }
+
+    pub fn skill_of(&mut self, name: &str, called: Called) -> Result<Result<FoundSkill, LookupError>, Broken> {
+        self.ask("skill-of", |engine, store| engine.call_skill_of(store, name, called))
+    }
+
+    pub fn resource_of(&mut self, uri: &str) -> Result<Option<FoundResource>, Broken> {
+        self.ask("resource-of", |engine, store| engine.call_resource_of(store, uri))
+    }
+
+    pub fn document_of(&mut self, file: &Location) -> Result<Option<Document>, Broken> {
+        self.ask("document-of", |engine, store| engine.call_document_of(store, file))
+    }
+
+    pub fn files_of(&mut self, file: &Location) -> Result<Option<SkillFiles>, Broken> {
+        self.ask("files-of", |engine, store| engine.call_files_of(store, file))
+    }
+
+    pub fn references_of(&mut self, file: &Location) -> Result<Vec<Reference>, Broken> {
+        self.ask("references-of", |engine, store| engine.call_references_of(store, file))
     }
 
     fn ask<T>(

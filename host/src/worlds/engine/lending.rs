@@ -5,6 +5,7 @@ use crate::bindings::library::{self, ReadError};
 use crate::bindings::log::{self, Level};
 use crate::bindings::types::{self, Location};
 use crate::library::reading;
+use crate::library::roots::RootKind;
 use crate::library::snapshot::Snapshot;
 use crate::runtime::budget::Budget;
 use std::sync::Arc;
@@ -87,6 +88,11 @@ impl library::HostSkillRoot for LibraryView<'_> {
     fn label(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {
         let number = self.handles.get(&root)?.0;
         Ok(self.lender.terms.roots[number as usize].label.clone())
+    }
+
+    fn is_plugin(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<bool> {
+        let number = self.handles.get(&root)?.0;
+        Ok(self.lender.terms.roots[number as usize].kind == RootKind::Plugin)
     }
 
     fn folder_name(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {

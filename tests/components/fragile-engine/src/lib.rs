@@ -26,6 +26,10 @@ impl Root for FragileRoot {
         self.handle.label()
     }
 
+    fn is_plugin(&self) -> bool {
+        self.handle.is_plugin()
+    }
+
     fn folder_name(&self) -> String {
         self.handle.folder_name()
     }

@@ -1,0 +1,94 @@
+//! Roots that are not on a disk, for tests.
+
+use crate::bindings::exports::skillcell::plugin::catalog::{
+    Change, Duplicates, Listing, Location, ScriptTerms, Summary,
+};
+use crate::bindings::skillcell::plugin::library::ReadError;
+use crate::catalog::{Catalog, Root};
+use crate::paths;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A folder of files by their path.
+#[derive(Clone, Default)]
+pub struct MemoryRoot {
+    label: String,
+    is_plugin: bool,
+    files: BTreeMap<String, String>,
+}
+
+impl MemoryRoot {
+    pub fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), ..Self::default() }
+    }
+
+    pub fn plugin(label: &str) -> Self {
+        Self { is_plugin: true, ..Self::new(label) }
+    }
+
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    /// A skill with nothing but what it needs.
+    pub fn folder_skill(self, folder: &str, name: &str) -> Self {
+        let text = format!("---\nname: {name}\ndescription: d\n---\n# {name}\n");
+        self.file(&paths::join(folder, "SKILL.md"), &text)
+    }
+
+    pub fn tree_skill(self, path: &str) -> Self {
+        self.file(&format!("{path}.md"), &format!("---\nkeywords: [word]\ndescription: d\n---\n# {path}\n"))
+    }
+
+    fn listings(&self, root: u32) -> Vec<Change> {
+        let mut folders: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::from([("", Default::default())]);
+        for path in self.files.keys() {
+            let mut below = path.as_str();
+            while let Some(folder) = paths::folder_of(below) {
+                let (files, inner) = folders.entry(folder).or_default();
+                if below == path { files } else { inner }.insert(paths::last_segment(below));
+                below = folder;
+            }
+        }
+        let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+        let listing = |(folder, (files, folders)): (&str, (BTreeSet<&str>, BTreeSet<&str>))| {
+            let folder = Location { root, path: folder.to_owned() };
+            Change::Folder(Listing { folder, files: owned(files), folders: owned(folders), troubles: Vec::new() })
+        };
+        folders.into_iter().map(listing).collect()
+    }
+}
+
+impl Root for MemoryRoot {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+    fn is_plugin(&self) -> bool {
+        self.is_plugin
+    }
+    fn folder_name(&self) -> String {
+        "skills".to_owned()
+    }
+    fn read_text(&self, path: &str) -> Result<String, ReadError> {
+        self.files.get(path).cloned().ok_or(ReadError::NotFound)
+    }
+    fn has_file(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+}
+
+/// The catalog of these roots.
+pub fn catalog(roots: Vec<MemoryRoot>, duplicates: Duplicates) -> Catalog {
+    let changes = (0..).zip(&roots).flat_map(|(number, root)| root.listings(number)).collect();
+    let roots = roots.into_iter().map(|root| Box::new(root) as Box<dyn Root>).collect();
+    let mut catalog = Catalog::new(roots, ScriptTerms::default(), duplicates);
+    catalog.update(changes);
+    catalog.arrange();
+    catalog
+}
+
+/// What a catalog says of each of its skills, by root and file.
+pub fn by_file<T>(catalog: &Catalog, say: impl Fn(Summary) -> T) -> BTreeMap<(u32, String), T> {
+    let skills = catalog.skills(None, 0, u32::MAX).skills;
+    skills.into_iter().map(|skill| ((skill.file.root, skill.file.path.clone()), say(skill))).collect()
+}

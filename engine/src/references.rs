@@ -1,0 +1,234 @@
+//! Where a skill mentions its files, as `@path`.
+
+use crate::bindings::exports::skillcell::plugin::catalog::Reference;
+use crate::paths;
+use crate::skill;
+
+/// Most mentions, and most places where one is looked for.
+const MOST: usize = 10_000;
+
+/// Longest path that is looked for, in bytes. Every system that we know opens paths of this length, and not all longer ones.
+const LONGEST_PATH: usize = 1_024;
+
+/// The mentions in the text of a skill's file, in their order. `has_file` tells whether a clean path is one of its files.
+pub fn references(text: &str, has_file: impl Fn(&str) -> bool) -> Vec<Reference> {
+    let mut search = Search { text, has_file, tries_left: MOST, found: Vec::new() };
+    let mut fence: Option<Fence> = None;
+    let body = text.len() - skill::body_of(text).len();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        // Front matter is no Markdown, so nothing in it opens a fence.
+        let mark = if start < body { None } else { Fence::of(line) };
+        fence = match (fence, mark) {
+            (None, Some(mark)) if mark.may_open => Some(mark),
+            (Some(open), Some(mark)) if mark.ends(&open) => None,
+            (Some(open), _) => Some(open),
+            (None, _) => {
+                search.line(start, end);
+                None
+            }
+        };
+        start = end;
+    }
+    search.found
+}
+
+struct Search<'text, HasFile> {
+    text: &'text str,
+    has_file: HasFile,
+    tries_left: usize,
+    found: Vec<Reference>,
+}
+
+impl<HasFile: Fn(&str) -> bool> Search<'_, HasFile> {
+    fn line(&mut self, mut start: usize, end: usize) {
+        while self.tries_left > 0
+            && let Some(at) = self.text[start..end].find('@')
+        {
+            let mark = start + at;
+            start = mark + 1;
+            let before = self.text[..mark].chars().next_back();
+            if before.is_none_or(|letter| letter.is_whitespace() || matches!(letter, '(' | '"' | '\'' | '`')) {
+                start = self.mention(start, end).unwrap_or(start);
+            }
+        }
+    }
+
+    /// Keeps the mention whose path begins here, if there is one, and tells where it ends.
+    fn mention(&mut self, start: usize, end: usize) -> Option<usize> {
+        let rest = &self.text[start..end];
+        let rest = &rest[..rest.floor_char_boundary(LONGEST_PATH)];
+        let ends_path = |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '<' | '>');
+        let mut path = rest.split(ends_path).next()?;
+        loop {
+            self.tries_left = self.tries_left.checked_sub(1)?;
+            let file = paths::clean(path).filter(|file| !paths::is_hidden(file));
+            if let Some(file) = file.filter(|file| (self.has_file)(file)) {
+                let end = start + path.len();
+                self.found.push(Reference { start: start.try_into().ok()?, end: end.try_into().ok()?, file });
+                return Some(end);
+            }
+            path = shorter(path)?;
+        }
+    }
+}
+
+/// What is left when the end belongs to the sentence: a full stop, the parenthesis around the path and all behind it.
+fn shorter(path: &str) -> Option<&str> {
+    path.strip_suffix(['.', ',', ';', ':', ')']).or_else(|| path.rfind(')').map(|end| &path[..end]))
+}
+
+/// A line that may begin or end fenced code, as in `CommonMark`.
+struct Fence {
+    letter: char,
+    length: usize,
+    may_open: bool,
+    may_close: bool,
+}
+
+impl Fence {
+    fn of(line: &str) -> Option<Self> {
+        let fence = line.trim_start_matches(' ');
+        let letter = fence.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
+        let after = fence.trim_start_matches(letter);
+        let length = fence.len() - after.len();
+        let indent = line.len() - fence.len();
+        (indent <= 3 && length >= 3).then(|| Self {
+            letter,
+            length,
+            may_open: letter == '~' || !after.contains('`'),
+            may_close: after.trim().is_empty(),
+        })
+    }
+
+    fn ends(&self, open: &Self) -> bool {
+        self.may_close && self.letter == open.letter && self.length >= open.length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const FILES: [&str; 7] = ["a.md", "docs/a.md", "docs/b.md.", "été.md", "a(1).md", "script", "a.md,"];
+
+    /// What is replaced, and by which file.
+    fn found(text: &str) -> Vec<(&str, String)> {
+        let references = references(text, |file| FILES.contains(&file));
+        references
+            .into_iter()
+            .map(|reference| (&text[reference.start as usize..reference.end as usize], reference.file))
+            .collect()
+    }
+
+    fn files(text: &str) -> Vec<String> {
+        found(text).into_iter().map(|(_, file)| file).collect()
+    }
+
+    #[test]
+    fn a_mention_follows_a_line_start_space_parenthesis_or_quote() {
+        for text in [
+            "@a.md",
+            "see @a.md now",
+            "(@a.md)",
+            "\"@a.md\"",
+            "'@a.md'",
+            "`@a.md`",
+            "x\n@a.md",
+            "\t@a.md",
+            "x\r\n@a.md\r\n",
+        ] {
+            assert_eq!(files(text), ["a.md"], "{text:?}");
+        }
+        for text in ["me@a.md", "/@a.md", "@@a.md", "[@a.md]", "@ a.md", "@missing.md", "@docs", "", "@"] {
+            assert_eq!(files(text), [""; 0], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_sentence_does_not_belong_unless_such_a_file_exists() {
+        assert_eq!(found("See @docs/a.md. Then"), [("docs/a.md", "docs/a.md".to_owned())]);
+        assert_eq!(found("See @docs/b.md."), [("docs/b.md.", "docs/b.md.".to_owned())]);
+        assert_eq!(
+            found("(see @docs/a.md); @script:"),
+            [("docs/a.md", "docs/a.md".to_owned()), ("script", "script".to_owned())]
+        );
+        assert_eq!(found("(@a(1).md)."), [("a(1).md", "a(1).md".to_owned())]);
+        assert_eq!(
+            found("[x](@docs/a.md)[y](@été.md)"),
+            [("docs/a.md", "docs/a.md".to_owned()), ("été.md", "été.md".to_owned())]
+        );
+        assert_eq!(found("@a.md,, @a.md.,"), [("a.md,", "a.md,".to_owned()), ("a.md", "a.md".to_owned())]);
+        assert_eq!(found("<x>@a.md</x> @a.md</x>"), [("a.md", "a.md".to_owned())]);
+    }
+
+    #[test]
+    fn paths_are_cleaned_and_never_leave() {
+        assert_eq!(found("@./docs//a.md"), [("./docs//a.md", "docs/a.md".to_owned())]);
+        let everything = |text| references(text, |_| true).len();
+        for text in ["@../a.md", "@/etc/passwd", "@a/../../b", "@C:/x", "@.env", "@a/.git/x", "@..\\x", "@..."] {
+            assert_eq!(everything(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn fenced_code_is_left_alone() {
+        let fenced = |open: &str, close: &str| format!("@a.md\n{open}\n@docs/a.md\n{close}\n@script\n");
+        for (open, close) in [
+            ("```", "```"),
+            ("~~~ py", "~~~~"),
+            ("   ```js", "  ````  "),
+            ("````", "`````"),
+            ("~~~`", "~~~"),
+            ("```\r", "```\r"),
+        ] {
+            assert_eq!(files(&fenced(open, close)), ["a.md", "script"], "{open} {close}");
+        }
+        for (open, close) in [("```", "~~~"), ("````", "```"), ("```", "``` x"), ("```", "    ```"), ("~~~", "")] {
+            assert_eq!(files(&fenced(open, close)), ["a.md"], "{open} {close}");
+        }
+        for (open, close) in [("    ```", ""), ("``", ""), ("``` a`b", ""), ("> ```", "")] {
+            assert_eq!(files(&fenced(open, close)), ["a.md", "docs/a.md", "script"], "{open} {close}");
+        }
+    }
+
+    #[test]
+    fn front_matter_is_read_and_opens_no_fence() {
+        let text = "\u{feff}---\nname: x\ndescription: see @a.md\nnote: |\n```\n---\n@script\n";
+        assert_eq!(files(text), ["a.md", "script"]);
+        let reference = &references(text, |file| file == "a.md")[0];
+        assert_eq!(reference.start as usize, text.find("a.md").unwrap());
+    }
+
+    #[test]
+    fn a_hostile_text_ends_soon() {
+        for text in
+            ["(@".repeat(500_000), " @a".repeat(300_000), format!("@{}", ")".repeat(1_000_000)), "@a) ".repeat(9_000)]
+        {
+            let tried = std::cell::Cell::new(0);
+            let found = references(&text, |_| {
+                tried.set(tried.get() + 1);
+                false
+            });
+            assert_eq!(found, []);
+            assert!(tried.get() <= MOST);
+        }
+        assert_eq!(references(&"@a ".repeat(2 * MOST), |_| true).len(), MOST);
+    }
+
+    proptest! {
+        #[test]
+        fn references_are_in_order_and_on_boundaries(text in "(---\n)?[@a.)(\"'`~ \n\r\té/,-]{0,60}") {
+            let mut last = 0;
+            for reference in references(&text, |file| file.len() % 2 == 1) {
+                let (start, end) = (reference.start as usize, reference.end as usize);
+                prop_assert!(last < start && start < end);
+                prop_assert_eq!(&text[start - 1..start], "@");
+                prop_assert_eq!(paths::clean(&text[start..end]), Some(reference.file));
+                last = end;
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Files of skills as MCP hands them over: text when the bytes are UTF-8, else base64.
+
+use crate::library::files::media_type;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::ResourceContents;
+use std::fmt::Write as _;
+
+/// A file of the skill with this URI, byte for byte.
+pub fn contents(skill: &str, path: &str, bytes: Vec<u8>) -> ResourceContents {
+    let uri = uri_of(skill, path);
+    match String::from_utf8(bytes) {
+        Ok(text) => ResourceContents::text(text, uri).with_mime_type(media_type(path, true)),
+        Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri).with_mime_type(media_type(path, false)),
+    }
+}
+
+/// Where a file of a skill is among the resources.
+pub fn uri_of(skill: &str, path: &str) -> String {
+    let mut uri = format!("{skill}/");
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_letter_of_a_uri_is_encoded() {
+        assert_eq!(uri_of("skill://a", "docs/été #1.md"), "skill://a/docs/%C3%A9t%C3%A9%20%231.md");
+    }
+}

@@ -1,0 +1,243 @@
+//! The extension `io.modelcontextprotocol/skills`: skills with complete manifests, and folders of resources.
+
+use crate::bindings::catalog::{FoundResource, ResourcePart, SkillFiles};
+use crate::bindings::types::{Location, SkillModel, Summary};
+use crate::library::files::{self, SkillFile, media_type};
+use crate::library::reading;
+use crate::library::snapshot::Snapshot;
+use crate::mcp::answer::ToolError;
+use crate::mcp::contents::uri_of;
+use crate::mcp::paging;
+use crate::mcp::server::Skillcell;
+use crate::printable::printable;
+use crate::runtime::call::Broken;
+use crate::sha256::Sha256;
+use crate::worlds::engine::EngineInstance;
+use rmcp::ErrorData;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub const NAME: &str = "io.modelcontextprotocol/skills";
+
+/// Largest skill of the extension.
+const MOST_FILES: usize = 512;
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Skills, and entries of a folder, in one answer.
+const PAGE: usize = 100;
+const FOLDER_PAGE: usize = 1_000;
+
+/// The answer to one of the extension's methods, or nothing for another method.
+pub async fn answer(
+    server: &Skillcell,
+    method: &str,
+    params: Option<&Value>,
+) -> Result<Option<Map<String, Value>>, ErrorData> {
+    let text = |name: &str| match params.and_then(|params| params.get(name)) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(ErrorData::invalid_params(format!("{name} must be a string"), None)),
+    };
+    let uri = || text("uri")?.ok_or_else(|| ErrorData::invalid_params("uri is required", None));
+    let mut answer = match method {
+        "skills/list" => list(server, text("cursor")?).await?,
+        "skills/get" => get(server, uri()?).await?,
+        "resources/directory/read" => folder(server, uri()?, text("cursor")?).await?,
+        _ => return Ok(None),
+    };
+    // What is on disk may change at any moment, and clients are told when it does.
+    answer.insert("ttlMs".to_owned(), json!(0));
+    answer.insert("cacheScope".to_owned(), json!("private"));
+    Ok(Some(answer))
+}
+
+async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Value>, ErrorData> {
+    let index = server.fresh_index().await?;
+    let page = paging::skills(&index.skills, cursor, PAGE)?;
+    let skills: Vec<Summary> = page.items.to_vec();
+    let asked = server.catalog.ask(move |engine, snapshot| {
+        let described = |skill: &Summary| Ok((describe(engine, snapshot, skill)?, skill.file.clone()));
+        skills.iter().map(described).collect::<Result<Vec<_>, Broken>>()
+    });
+    let mut skills = Vec::new();
+    for (described, file) in asked.await.map_err(ToolError::from)? {
+        match described {
+            Ok(skill) => {
+                server.left_out.clear(&file);
+                skills.push(skill);
+            }
+            Err(reason) => server.left_out.note(file, reason),
+        }
+    }
+    let mut answer = Map::new();
+    answer.insert("skills".to_owned(), Value::Array(skills));
+    if let Some(next) = page.next {
+        answer.insert("nextCursor".to_owned(), Value::String(next));
+    }
+    Ok(answer)
+}
+
+async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorData> {
+    let unknown = || ErrorData::invalid_params(format!("there is no skill `{}`", printable(uri)), None);
+    let wanted = uri.to_owned();
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
+        let Some(found) = found else { return Ok(None) };
+        let summary = found.skill.summary;
+        Ok(Some((describe(engine, snapshot, &summary)?, vec![summary.file])))
+    };
+    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, sources)| sources.clone()));
+    let (described, _) = asked.await.map_err(ToolError::from)?.ok_or_else(unknown)?;
+    let skill = described.map_err(|reason| {
+        ErrorData::invalid_params(format!("the skill `{}` is not served by this method: {reason}", printable(uri)), None)
+    })?;
+    Ok(Map::from_iter([("skill".to_owned(), skill)]))
+}
+
+/// Why a skill is not among those of the extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotListed {
+    #[error("it has more than {MOST_FILES} files or {MOST_BYTES} bytes")]
+    TooLarge,
+    #[error("{0}")]
+    OffFormat(&'static str),
+    #[error("its files changed while they were read")]
+    WentAway,
+}
+
+/// A skill with the digests of all its files.
+fn describe(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    skill: &Summary,
+) -> Result<Result<Value, NotListed>, Broken> {
+    let Some(document) = engine.document_of(&skill.file)? else { return Ok(Err(NotListed::WentAway)) };
+    let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
+    if let Err(reason) = check_format(&document.text, &frontmatter, skill.uri.rsplit('/').next().unwrap_or_default()) {
+        return Ok(Err(NotListed::OffFormat(reason)));
+    }
+    let belonging = engine.files_of(&skill.file)?;
+    let listed = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes());
+    Ok(listed.map(|resources| {
+        json!({"uri": format!("{}/SKILL.md", skill.uri), "frontmatter": frontmatter, "resources": resources})
+    }))
+}
+
+/// Clients of the extension are strict: one skill that breaks the format costs them the whole list.
+fn check_format(text: &str, frontmatter: &Value, folder: &str) -> Result<(), &'static str> {
+    let length = |value: &Value| value.as_str().map_or(0, |text| text.chars().count());
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let name = frontmatter["name"].as_str().unwrap_or_default();
+    let metadata = frontmatter.get("metadata").filter(|metadata| !metadata.is_null());
+    let only_texts = |metadata: &Value| metadata.as_object().is_some_and(|map| map.values().all(Value::is_string));
+    let rules = [
+        (name == folder, "its `name` is not the name of its folder"),
+        (name.len() <= 64 && name.split('-').all(is_word), "its `name` is not made of lower-case words joined by `-`"),
+        ((1..=1_024).contains(&length(&frontmatter["description"])), "its `description` is longer than 1,024 characters"),
+        (
+            frontmatter.get("compatibility").is_none_or(|said| (1..=500).contains(&length(said))),
+            "its `compatibility` is no text of up to 500 characters",
+        ),
+        (metadata.is_none_or(only_texts), "its `metadata` has values that are not text"),
+        (text.starts_with("---"), "its file begins with a byte order mark"),
+    ];
+    rules.into_iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, rule)| Err(rule))
+}
+
+/// Every file of the skill once.
+fn manifest(
+    snapshot: &Snapshot,
+    skill: &Summary,
+    belonging: Option<&SkillFiles>,
+    document: &[u8],
+) -> Result<Vec<Value>, NotListed> {
+    let entry = |path: &str, bytes: &[u8]| {
+        json!({"uri": uri_of(&skill.uri, path), "digest": Sha256::of(bytes).to_string(), "size": bytes.len()})
+    };
+    let mut resources = vec![entry("SKILL.md", document)];
+    let mut room = MOST_BYTES.checked_sub(document.len() as u64).ok_or(NotListed::TooLarge)?;
+    let opened = belonging.and_then(|belonging| files::open(snapshot, belonging));
+    let Some(opened) = opened else { return Ok(resources) };
+    if opened.files.len() > MOST_FILES {
+        return Err(NotListed::TooLarge);
+    }
+    for file in opened.files.iter().filter(|file| file.path != "SKILL.md") {
+        if file.size > room {
+            return Err(NotListed::TooLarge);
+        }
+        let read = reading::read(&opened.folder, &file.path, room).map_err(|_| NotListed::WentAway)?;
+        room -= read.bytes.len() as u64;
+        resources.push(entry(&file.path, &read.bytes));
+    }
+    Ok(resources)
+}
+
+/// What is directly inside a folder of a skill.
+async fn folder(server: &Skillcell, uri: &str, cursor: Option<&str>) -> Result<Map<String, Value>, ErrorData> {
+    let wanted = uri.to_owned();
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        // A document is named by its skill, which is a folder, and by its file, which is none.
+        let found = engine.resource_of(&wanted)?.filter(|_| !wanted.ends_with("/SKILL.md"));
+        let Some(found) = found else { return Ok(None) };
+        let sources = vec![found.skill.summary.file.clone()];
+        Ok(Some((children(engine, snapshot, &found)?, sources)))
+    };
+    let asked = server.catalog.ask_fresh(question, |found: &Option<(_, Vec<Location>)>| {
+        found.as_ref().map(|(_, sources)| sources.clone())
+    });
+    let found = asked.await.map_err(ToolError::from)?.and_then(|(children, _)| children);
+    let (skill, children) = found.ok_or_else(|| {
+        ErrorData::invalid_params(format!("`{}` is no folder of a skill", printable(uri)), Some(json!({"uri": uri})))
+    })?;
+    let names: Vec<&str> = children.keys().map(String::as_str).collect();
+    let page = paging::names(&names, cursor, FOLDER_PAGE)?;
+    let resource = |path: &&str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        match &children[*path] {
+            Some(size) => {
+                let media = media_type(path, true);
+                json!({"uri": uri_of(&skill, path), "name": name, "mimeType": media, "size": size})
+            }
+            None => json!({"uri": uri_of(&skill, path), "name": name, "mimeType": "inode/directory"}),
+        }
+    };
+    let mut answer = Map::new();
+    answer.insert("resources".to_owned(), page.items.iter().map(resource).collect());
+    if let Some(next) = page.next {
+        answer.insert("nextCursor".to_owned(), Value::String(next));
+    }
+    Ok(answer)
+}
+
+/// Entries of a folder by their path below the resource folder: files with their size, folders without.
+type Children = BTreeMap<String, Option<u64>>;
+
+fn children(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    found: &FoundResource,
+) -> Result<Option<(String, Children)>, Broken> {
+    let summary = &found.skill.summary;
+    let inside = match &found.part {
+        ResourcePart::Document | ResourcePart::Collection => String::new(),
+        ResourcePart::File(path) => format!("{path}/"),
+    };
+    let belonging = engine.files_of(&summary.file)?;
+    let mut files = belonging.and_then(|belonging| files::open(snapshot, &belonging)).map(|opened| opened.files);
+    if summary.model == SkillModel::Tree
+        && let Some(document) = engine.document_of(&summary.file)?
+    {
+        let document = SkillFile { path: "SKILL.md".to_owned(), size: document.text.len() as u64 };
+        files.get_or_insert_default().push(document);
+    }
+    let mut children = Children::new();
+    for file in files.into_iter().flatten() {
+        let Some(rest) = file.path.strip_prefix(&inside) else { continue };
+        match rest.split_once('/') {
+            Some((name, _)) => children.insert(format!("{inside}{name}"), None),
+            None => children.insert(file.path, Some(file.size)),
+        };
+    }
+    Ok((!children.is_empty()).then(|| (summary.uri.clone(), children)))
+}

@@ -1,0 +1,243 @@
+//! Streamable HTTP: the same server for many clients, without sessions.
+//!
+//! What the head of a request says is checked here, before rmcp sees any of it.
+
+pub mod config;
+mod guard;
+mod rate;
+mod refusal;
+mod timer;
+mod token;
+
+use crate::mcp::server::Skillcell;
+use bytes::Bytes;
+use config::{HttpConfig, HttpProblem};
+use guard::{Guard, PATH};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Incoming};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use rate::{Limiter, Rate};
+use refusal::Refusal;
+use rmcp::model::{ErrorData, RequestId};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use timer::Timer;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use wasmtime_wasi_http::io::TokioIo;
+
+/// Largest body, in bytes. The longest arguments of any tool fit in many times.
+const BODY_BYTES: usize = 4 << 20;
+
+/// Largest head, in bytes. Real ones have less than one kilobyte.
+const HEAD_BYTES: usize = 16 << 10;
+
+/// Longest wait for a head, and so also for the next request on an idle connection. Clients open a new one at no cost.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// Longest wait for a body, from its first byte to its last.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// Most connections at once. Others wait in the kernel until one ends. A client has one that listens and a few that ask.
+const CONNECTIONS: usize = 256;
+
+/// Requests of one address. All clients of a machine are one address, and 64 busy ones stay well below; a flood is cut to
+/// what leaves the machine time for others.
+const REQUESTS: Rate = Rate { each_second: 5_000, at_once: 10_000 };
+
+/// Requests of one address with a wrong name, origin or token. A person who tries a configuration needs a few; each of them
+/// is logged.
+const TRESPASSES: Rate = Rate { each_second: 20, at_once: 20 };
+
+/// What the end of the server leaves to connections, so that it is over within a second.
+const LAST_ANSWERS: Duration = Duration::from_millis(850);
+
+/// Until the next try after no connection could be accepted. Usually there are too many open files.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// Answers until the server ends. Then open connections have a moment to end as well.
+pub async fn serve(server: Skillcell, http: HttpConfig, ended: CancellationToken) -> Result<(), HttpProblem> {
+    let HttpConfig { address, token, untold, names } = http;
+    let taken = |reason| HttpProblem::Taken { address, reason };
+    let listener = TcpListener::bind(address).await.map_err(taken)?;
+    let address = listener.local_addr().map_err(taken)?;
+    let guard = Guard::new(token, &names, address);
+    let door = Arc::new(Door::new(server, guard, ended.clone()));
+    announce(address, untold.as_deref());
+
+    let mut connections = JoinSet::new();
+    while let Some((stream, peer)) = accept(&listener, &mut connections, &ended).await {
+        connections.spawn(converse(Arc::clone(&door), stream, peer.ip(), ended.clone()));
+    }
+    drop(listener);
+    let all = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(LAST_ANSWERS, all).await;
+    Ok(())
+}
+
+/// Nobody can connect who does not know these, so no level of logging hides them.
+fn announce(address: SocketAddr, token: Option<&str>) {
+    let token = token.map(|token| format!("token: {token}\n")).unwrap_or_default();
+    let lines = format!("{token}listening on http://{address}{PATH}\n");
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}
+
+/// The next connection, as soon as there is a place for it. None at the end of the server.
+async fn accept(
+    listener: &TcpListener,
+    connections: &mut JoinSet<()>,
+    ended: &CancellationToken,
+) -> Option<(TcpStream, SocketAddr)> {
+    loop {
+        while connections.try_join_next().is_some() {}
+        let accepted = tokio::select! {
+            () = ended.cancelled() => return None,
+            Some(_) = connections.join_next(), if connections.len() >= CONNECTIONS => continue,
+            accepted = listener.accept(), if connections.len() < CONNECTIONS => accepted,
+        };
+        match accepted {
+            Ok(accepted) => return Some(accepted),
+            Err(error) => {
+                tracing::warn!("cannot accept a connection: {error}");
+                let _ = tokio::time::timeout(ACCEPT_AGAIN, ended.cancelled()).await;
+            }
+        }
+    }
+}
+
+/// Answers one request after the other, until the client goes away or the server ends.
+async fn converse(door: Arc<Door>, stream: TcpStream, peer: IpAddr, ended: CancellationToken) {
+    // An answer is written at once, and waiting to fill a packet only delays it.
+    let _ = stream.set_nodelay(true);
+    let answer = service_fn(move |request| {
+        let door = Arc::clone(&door);
+        async move { Ok::<_, Infallible>(door.answer(peer, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(Timer)
+        .header_read_timeout(HEAD_TIME)
+        .max_header_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), answer);
+    tokio::pin!(connection);
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = ended.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!("a connection broke: {error}");
+    }
+}
+
+/// What all connections share: the checks, and MCP behind them.
+struct Door {
+    guard: Guard,
+    requests: Limiter,
+    trespasses: Limiter,
+    mcp: StreamableHttpService<Skillcell, NeverSessionManager>,
+    ended: CancellationToken,
+}
+
+impl Door {
+    fn new(server: Skillcell, guard: Guard, ended: CancellationToken) -> Self {
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(BODY_BYTES)
+            .with_allowed_hosts(guard.hosts())
+            .with_allowed_origins(guard.origins())
+            .with_cancellation_token(ended.child_token());
+        let mcp = StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
+        let (requests, trespasses) = (Limiter::new(REQUESTS), Limiter::new(TRESPASSES));
+        Self { guard, requests, trespasses, mcp, ended }
+    }
+
+    async fn answer(&self, peer: IpAddr, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        if let Err(refusal) = self.admit(peer, &head) {
+            return refusal.response();
+        }
+        tokio::select! {
+            // First, so that rmcp does not complain about requests without an answer.
+            biased;
+            () = self.ended.cancelled() => Refusal::Ending.response(),
+            answer = self.ask(head, body) => answer.unwrap_or_else(Refusal::response),
+        }
+    }
+
+    fn admit(&self, peer: IpAddr, head: &Parts) -> Result<(), Refusal> {
+        let now = Instant::now();
+        if !self.requests.take(peer, now) {
+            return Err(Refusal::TooMany);
+        }
+        self.guard.check(head).map_err(|refusal| {
+            if !refusal.is_trespass() {
+                return refusal;
+            }
+            if !self.trespasses.take(peer, now) {
+                return Refusal::TooMany;
+            }
+            tracing::warn!("refused a request of {peer}: {}", refusal.sentence());
+            refusal
+        })
+    }
+
+    async fn ask(&self, mut head: Parts, body: Incoming) -> Result<Answer, Refusal> {
+        // Whatever rmcp logs of a request, the token is not in it.
+        head.headers.remove(AUTHORIZATION);
+        let is_json =
+            head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let body = read(body).await?;
+        let answer = self.mcp.handle(Request::from_parts(head, Full::new(body.clone()))).await;
+        // rmcp says the same of a body that is not JSON and of one that is no message.
+        if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            return Ok(not_understood(&body));
+        }
+        Ok(answer)
+    }
+}
+
+/// The whole body, as long as it is not too large.
+async fn read(body: Incoming) -> Result<Bytes, Refusal> {
+    if body.size_hint().lower() > BODY_BYTES as u64 {
+        return Err(Refusal::TooLarge);
+    }
+    match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY_BYTES).collect()).await {
+        Err(_) => Err(Refusal::Slow),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refusal::TooLarge),
+        Ok(Err(_)) => Err(Refusal::Broken),
+    }
+}
+
+/// The answer of JSON-RPC to a body that is no message of it.
+fn not_understood(body: &[u8]) -> Answer {
+    let (id, error) = match serde_json::from_slice::<Value>(body) {
+        Err(error) => (None, ErrorData::parse_error(format!("not JSON: {error}"), None)),
+        Ok(value) => {
+            let id = value.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
+            (id, ErrorData::invalid_request("the body must be one message of JSON-RPC 2.0", None))
+        }
+    };
+    let message = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    let mut answer = Response::new(Full::from(message.to_string()).boxed());
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}

@@ -1,0 +1,253 @@
+//! Who may ask over HTTP. Everything is decided by the head of a request, before its body is read.
+
+use crate::mcp::http::config::Name;
+use crate::mcp::http::refusal::Refusal;
+use crate::mcp::http::token::Token;
+use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::http::request::Parts;
+use std::net::SocketAddr;
+
+/// Where MCP is served.
+pub const PATH: &str = "/mcp";
+
+/// What this machine calls itself.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Knows what the head of a request must say.
+#[derive(Debug)]
+pub struct Guard {
+    token: Token,
+    /// What `Host` may say, in lower case.
+    hosts: Vec<String>,
+    /// The origins of pages that the proxy serves.
+    origins: Vec<String>,
+}
+
+impl Guard {
+    /// For a server at an address, or for the names of the proxy before it.
+    pub fn new(token: Token, names: &[Name], address: SocketAddr) -> Self {
+        let proxied: Vec<String> = names.iter().flat_map(Name::spellings).collect();
+        let origins = proxied.iter().map(|name| format!("https://{name}")).collect();
+        let own = SocketAddr::new(address.ip(), 0).to_string();
+        let here = LOOPBACK.into_iter().chain(own.strip_suffix(":0"));
+        let hosts = if proxied.is_empty() {
+            here.flat_map(|name| [name.to_owned(), format!("{name}:{}", address.port())]).collect()
+        } else {
+            proxied
+        };
+        Self { token, hosts, origins }
+    }
+
+    pub fn check(&self, head: &Parts) -> Result<(), Refusal> {
+        let host = only(head, &HOST)?.ok_or(Refusal::Nameless)?;
+        let origin = only(head, &ORIGIN)?;
+        let authorization = only(head, &AUTHORIZATION)?;
+        // Of a name in the request line and one in the header, software differs on which one counts.
+        let line = head.uri.authority().map(|authority| authority.as_str().as_bytes());
+        if !self.is_host(host.as_bytes()) || !line.is_none_or(|name| self.is_host(name)) {
+            return Err(Refusal::Host);
+        }
+        if !origin.is_none_or(|origin| self.is_origin(origin)) {
+            return Err(Refusal::Origin);
+        }
+        // Clients without a token look for other ways to get one; they must learn that there are none.
+        if head.uri.path() != PATH {
+            return Err(Refusal::Path);
+        }
+        if !authorization.is_some_and(|header| self.token.is_in(header.as_bytes())) {
+            return Err(Refusal::Token);
+        }
+        Ok(())
+    }
+
+    /// What `Host` may say, for rmcp, which looks again.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// The same for `Origin`.
+    pub fn origins(&self) -> impl Iterator<Item = String> {
+        let here = LOOPBACK.iter().flat_map(|name| [format!("http://{name}:*"), format!("https://{name}:*")]);
+        here.chain(self.origins.iter().cloned())
+    }
+
+    fn is_host(&self, name: &[u8]) -> bool {
+        self.hosts.iter().any(|host| host.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Pages of this machine may ask, whichever program serves them, and those of the proxy.
+    fn is_origin(&self, origin: &HeaderValue) -> bool {
+        let Ok(origin) = origin.to_str().map(str::to_ascii_lowercase) else { return false };
+        let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        let is_here = rest.is_some_and(|rest| LOOPBACK.iter().any(|name| is_at(rest, name)));
+        is_here || self.origins.contains(&origin)
+    }
+}
+
+/// The value of a header that may be said once.
+fn only<'a>(head: &'a Parts, name: &HeaderName) -> Result<Option<&'a HeaderValue>, Refusal> {
+    let mut values = head.headers.get_all(name).iter();
+    let value = values.next();
+    if values.next().is_some() { Err(Refusal::Repeated) } else { Ok(value) }
+}
+
+/// Whether a text is a name, with or without a port.
+fn is_at(text: &str, name: &str) -> bool {
+    match text.strip_prefix(name) {
+        Some("") => true,
+        Some(port) => port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok()),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::Request;
+
+    const RIGHT: &str = "Bearer 0123456789abcdef";
+
+    fn guard(address: &str, names: &[&str]) -> Guard {
+        let names: Vec<Name> = names.iter().map(|name| name.parse().unwrap()).collect();
+        Guard::new(Token::given("0123456789abcdef", "a test").unwrap(), &names, address.parse().unwrap())
+    }
+
+    fn head(target: &str, headers: &[(&str, &[u8])]) -> Parts {
+        let mut request = Request::post(target);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(()).unwrap().into_parts().0
+    }
+
+    fn with_host(guard: &Guard, host: &str) -> Result<(), Refusal> {
+        guard.check(&head("/mcp", &[("host", host.as_bytes()), ("authorization", RIGHT.as_bytes())]))
+    }
+
+    fn with_origin(guard: &Guard, host: &str, origin: &[u8]) -> Result<(), Refusal> {
+        let headers = [("host", host.as_bytes()), ("origin", origin), ("authorization", RIGHT.as_bytes())];
+        guard.check(&head("/mcp", &headers))
+    }
+
+    #[test]
+    fn this_machine_has_few_names_and_one_port() {
+        let guard = guard("127.0.0.2:8080", &[]);
+        for host in
+            ["localhost:8080", "LocalHost:8080", "localhost", "127.0.0.1:8080", "[::1]:8080", "[::1]", "127.0.0.2"]
+        {
+            assert_eq!(with_host(&guard, host), Ok(()), "{host}");
+        }
+        for host in [
+            "",
+            "localhost:8081",
+            "localhost:",
+            "localhost:08080",
+            "localhost.",
+            "localhost.evil.example",
+            "evil.example:8080",
+            "127.0.0.1.evil.example",
+            "127.0.0.1@evil.example",
+            "evil@localhost:8080",
+            "127.1",
+            "2130706433",
+            "0.0.0.0:8080",
+            "::1",
+            "[::ffff:127.0.0.1]",
+            "localhost, evil.example",
+            "localhost/mcp",
+        ] {
+            assert_eq!(with_host(&guard, host), Err(Refusal::Host), "{host}");
+        }
+    }
+
+    #[test]
+    fn behind_a_proxy_only_its_names_count() {
+        let guard = guard("0.0.0.0:8080", &["a.example", "b.example:8443"]);
+        for host in ["a.example", "A.EXAMPLE", "a.example:443", "b.example:8443"] {
+            assert_eq!(with_host(&guard, host), Ok(()), "{host}");
+        }
+        for host in ["b.example", "a.example:8080", "x.a.example", "localhost", "127.0.0.1:8080", "0.0.0.0"] {
+            assert_eq!(with_host(&guard, host), Err(Refusal::Host), "{host}");
+        }
+        for origin in ["https://a.example", "https://a.example:443", "https://b.example:8443", "http://localhost:6274"]
+        {
+            assert_eq!(with_origin(&guard, "a.example", origin.as_bytes()), Ok(()), "{origin}");
+        }
+        for origin in
+            ["http://a.example", "https://b.example", "https://a.example:8443", "https://a.example.evil.example"]
+        {
+            assert_eq!(with_origin(&guard, "a.example", origin.as_bytes()), Err(Refusal::Origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn only_pages_of_this_machine_may_ask() {
+        let guard = guard("127.0.0.1:8080", &[]);
+        for origin in ["http://localhost", "https://localhost:1", "http://127.0.0.1:65535", "http://[::1]:3000"] {
+            assert_eq!(with_origin(&guard, "localhost", origin.as_bytes()), Ok(()), "{origin}");
+        }
+        for origin in [
+            "",
+            "null",
+            "localhost",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "http://localhost:1@evil.example",
+            "http://localhost:99999",
+            "http://localhost:",
+            "http://localhost/",
+            "http://evil.example#http://localhost",
+            "file://",
+            "chrome-extension://localhost",
+            "http://localhost http://evil.example",
+        ] {
+            assert_eq!(with_origin(&guard, "localhost", origin.as_bytes()), Err(Refusal::Origin), "{origin}");
+        }
+        assert_eq!(with_origin(&guard, "localhost", b"http://localhost\xff"), Err(Refusal::Origin));
+    }
+
+    #[test]
+    fn what_is_said_twice_is_refused_even_if_it_is_the_same() {
+        let guard = guard("127.0.0.1:8080", &[]);
+        let right: [(&str, &[u8]); 3] =
+            [("host", b"localhost"), ("origin", b"http://localhost"), ("authorization", RIGHT.as_bytes())];
+        assert_eq!(guard.check(&head("/mcp", &right)), Ok(()));
+        for again in right {
+            let headers = [right[0], right[1], right[2], again];
+            assert_eq!(guard.check(&head("/mcp", &headers)), Err(Refusal::Repeated), "{again:?}");
+        }
+        assert_eq!(guard.check(&head("/mcp", &right[1..])), Err(Refusal::Nameless));
+    }
+
+    #[test]
+    fn the_request_line_must_agree() {
+        let guard = guard("127.0.0.1:8080", &[]);
+        let headers: [(&str, &[u8]); 2] = [("host", b"localhost:8080"), ("authorization", RIGHT.as_bytes())];
+        for (target, expected) in [
+            ("/mcp", Ok(())),
+            ("/mcp?x=1", Ok(())),
+            ("http://localhost:8080/mcp", Ok(())),
+            ("http://evil.example/mcp", Err(Refusal::Host)),
+            ("http://evil@localhost:8080/mcp", Err(Refusal::Host)),
+            ("/", Err(Refusal::Path)),
+            ("/mcp/", Err(Refusal::Path)),
+            ("/MCP", Err(Refusal::Path)),
+            ("/x/../mcp", Err(Refusal::Path)),
+            ("//mcp", Err(Refusal::Path)),
+            ("*", Err(Refusal::Path)),
+        ] {
+            assert_eq!(guard.check(&head(target, &headers)), expected, "{target}");
+        }
+    }
+
+    #[test]
+    fn names_come_before_the_token_and_the_token_before_everything_else() {
+        let guard = guard("127.0.0.1:8080", &[]);
+        let check = |headers: &[(&str, &[u8])]| guard.check(&head("/mcp", headers));
+        assert_eq!(check(&[("host", b"evil.example")]), Err(Refusal::Host));
+        assert_eq!(check(&[("host", b"localhost"), ("origin", b"null")]), Err(Refusal::Origin));
+        assert_eq!(check(&[("host", b"localhost")]), Err(Refusal::Token));
+        assert_eq!(check(&[("host", b"localhost"), ("authorization", b"Bearer wrong")]), Err(Refusal::Token));
+        assert_eq!(check(&[("host", b"localhost"), ("authorization", RIGHT.as_bytes())]), Ok(()));
+    }
+}

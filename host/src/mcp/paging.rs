@@ -1,0 +1,77 @@
+//! Long lists in pages. A cursor names the skill that the page before ended with, so that no skill is skipped or told twice
+//! when others come and go meanwhile.
+
+use crate::bindings::types::{SkillModel, Summary};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rmcp::ErrorData;
+
+/// The part of a list that one answer holds.
+pub struct Page<'a, T> {
+    pub items: &'a [T],
+    pub next: Option<String>,
+}
+
+/// The page of skills after this cursor.
+pub fn skills<'a>(all: &'a [Summary], cursor: Option<&str>, most: usize) -> Result<Page<'a, Summary>, ErrorData> {
+    let order = |skill: &Summary| {
+        let model = u8::from(skill.model == SkillModel::Tree);
+        (skill.skill_path.clone(), skill.file.root, model)
+    };
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let after: (String, u32, u8) = decoded(cursor)?;
+            all.partition_point(|skill| order(skill) <= after)
+        }
+    };
+    let items = &all[start..(start + most).min(all.len())];
+    let more = start + items.len() < all.len();
+    let last = items.last().filter(|_| more).map(order);
+    Ok(Page { items, next: last.map(|last| encoded(&last)) })
+}
+
+/// The page of names after this cursor. They are sorted.
+pub fn names<'a, T: AsRef<str>>(all: &'a [T], cursor: Option<&str>, most: usize) -> Result<Page<'a, T>, ErrorData> {
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let after: String = decoded(cursor)?;
+            all.partition_point(|name| name.as_ref() <= after.as_str())
+        }
+    };
+    let items = &all[start..(start + most).min(all.len())];
+    let more = start + items.len() < all.len();
+    let last = items.last().filter(|_| more).map(|last| last.as_ref());
+    Ok(Page { items, next: last.map(|last| encoded(&last)) })
+}
+
+fn encoded(last: &impl serde::Serialize) -> String {
+    URL_SAFE_NO_PAD.encode(serde_json::to_vec(last).expect("a cursor is plain data"))
+}
+
+fn decoded<T: serde::de::DeserializeOwned>(cursor: &str) -> Result<T, ErrorData> {
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).ok();
+    let after = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    after.ok_or_else(|| ErrorData::invalid_params("cursor is none that this server gave: begin without one", None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_cover_a_list_that_changes_meanwhile() {
+        let all: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
+        let first = names(&all, None, 2).unwrap();
+        assert_eq!(first.items, ["a", "b"]);
+        let fewer: Vec<String> = ["a", "c", "d", "e"].map(str::to_owned).to_vec();
+        let second = names(&fewer, first.next.as_deref(), 2).unwrap();
+        assert_eq!(second.items, ["c", "d"]);
+        let third = names(&fewer, second.next.as_deref(), 2).unwrap();
+        assert_eq!((third.items, third.next), (&["e".to_owned()][..], None));
+        for cursor in ["", "!", "AAAA", "eyJ4IjoxfQ"] {
+            assert!(names(&all, Some(cursor), 2).is_err(), "{cursor}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Prompts: one that loads any skill by its name, and one for each skill.
+
+use crate::bindings::types::Summary;
+use crate::mcp::answer::{ToolError, no_skill_error};
+use crate::mcp::catalog_text::plain_line;
+use crate::mcp::paging;
+use crate::mcp::resources;
+use crate::mcp::server::Skillcell;
+use crate::printable::printable;
+use rmcp::ErrorData;
+use rmcp::model::{
+    Annotations, ContentBlock, EmbeddedResource, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt,
+    PromptArgument, PromptMessage, ResourceContents, Role,
+};
+use serde_json::Value;
+
+/// The prompt with a completed argument. A skill of this name has no prompt of its own.
+pub const ANY_SKILL: &str = "skill";
+
+/// Prompts in one answer.
+const PAGE: usize = 1_000;
+
+pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListPromptsResult, ErrorData> {
+    let index = server.fresh_index().await?;
+    let page = paging::skills(&index.skills, cursor, PAGE)?;
+    let mut prompts = Vec::with_capacity(page.items.len() + 1);
+    if cursor.is_none() {
+        let name = PromptArgument::new("name").with_description("Name of the skill").with_required(true);
+        let description = server.texts(&index).prompt_description.clone();
+        prompts.push(Prompt::new(ANY_SKILL, Some(description), Some(vec![name])).with_title("Load a skill"));
+    }
+    let own = page.items.iter().filter(|skill| !skill.shown_name.eq_ignore_ascii_case(ANY_SKILL));
+    prompts.extend(own.map(|skill| Prompt::new(&skill.shown_name, Some(plain_line(&skill.description)), None)));
+    let mut result = ListPromptsResult::with_all_items(prompts);
+    result.next_cursor = page.next;
+    Ok(result)
+}
+
+pub async fn get(server: &Skillcell, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+    let mut arguments = request.arguments.unwrap_or_default();
+    let name = if request.name == ANY_SKILL {
+        match arguments.remove("name") {
+            Some(Value::String(name)) => name,
+            Some(_) => return Err(ErrorData::invalid_params("name must be a string", None)),
+            None => return Err(ErrorData::invalid_params("name is required", None)),
+        }
+    } else {
+        request.name
+    };
+    if let Some(other) = arguments.keys().next() {
+        let message = format!("{} is not an argument of this prompt", printable(other));
+        return Err(ErrorData::invalid_params(message, None));
+    }
+    let skill = match server.catalog.skill(&name).await.map_err(ToolError::from)? {
+        Ok(served) => served.skill,
+        Err(error) => return Err(no_skill_error(&name, &error)),
+    };
+    let (text, uri) = document(server, &skill.summary).await?;
+    let resource = ResourceContents::text(text, uri).with_mime_type("text/markdown");
+    let annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(1.0);
+    let block = ContentBlock::Resource(EmbeddedResource::new(resource).with_annotations(annotations));
+    let message = PromptMessage::new(Role::User, block);
+    Ok(GetPromptResult::new(vec![message]).with_description(plain_line(&skill.summary.description)))
+}
+
+async fn document(server: &Skillcell, skill: &Summary) -> Result<(String, String), ErrorData> {
+    let uri = resources::document_uri(server, skill);
+    let mut contents = resources::read(server, &uri).await?;
+    match contents.pop() {
+        Some(ResourceContents::TextResourceContents { text, .. }) => Ok((text, uri)),
+        _ => Err(ErrorData::internal_error("the skill went away", None)),
+    }
+}

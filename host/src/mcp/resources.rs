@@ -1,0 +1,188 @@
+//! Resources: skills and their files by `skill://` URI, byte for byte.
+
+use crate::bindings::catalog::{AssetError, FoundSkill, ResourcePart};
+use crate::bindings::types::{Location, SkillModel, Summary};
+use crate::library::snapshot::Snapshot;
+use crate::library::{files, reading};
+use crate::mcp::answer::ToolError;
+use crate::mcp::catalog_text::plain_line;
+use crate::mcp::contents::contents;
+use crate::mcp::paging;
+use crate::mcp::server::Skillcell;
+use crate::mcp::tools::get_asset::unreadable;
+use crate::printable::printable;
+use crate::runtime::call::Broken;
+use crate::worlds::engine::EngineInstance;
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, MetaObject, Resource, ResourceContents, ResourceTemplate,
+};
+use rmcp::object;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Skills in one answer.
+const PAGE: usize = 1_000;
+
+/// Most bytes of one collection.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The templates, and what their arguments are called.
+pub const DOCUMENT: &str = "skill://{+skill}";
+pub const COLLECTION: &str = "skill://{+skill}/";
+pub const FILE: &str = "skill://{+skill}/{+file}";
+
+pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let index = server.fresh_index().await?;
+    let page = paging::skills(&index.skills, cursor, PAGE)?;
+    let listed = page.items.iter().flat_map(|skill| {
+        // Name and description are those of the front matter, word for word: clients compare them with the document.
+        let document = Resource::new(document_uri(server, skill), document_name(skill))
+            .with_title(plain_line(&skill.shown_name))
+            .with_description(&skill.description)
+            .with_mime_type("text/markdown");
+        let collection = server.surface().short_uris.then(|| {
+            let uri = format!("{}/", document_uri(server, skill));
+            Resource::new(uri, format!("{}/", skill.shown_name))
+                .with_description(format!("All files of {}", plain_line(&skill.shown_name)))
+        });
+        std::iter::once(document).chain(collection)
+    });
+    let mut result = ListResourcesResult::with_all_items(listed.collect());
+    result.next_cursor = page.next;
+    Ok(result)
+}
+
+/// Where the document of a skill is, in the form that this surface lists.
+pub fn document_uri(server: &Skillcell, skill: &Summary) -> String {
+    if server.surface().short_uris { short_uri(skill) } else { format!("{}/SKILL.md", skill.uri) }
+}
+
+/// The name in a skill's document. A tree skill's is made for its URI.
+fn document_name(skill: &Summary) -> &str {
+    match skill.model {
+        SkillModel::Folder => &skill.name,
+        SkillModel::Tree => skill.uri.rsplit('/').next().unwrap_or(&skill.name),
+    }
+}
+
+/// The name of a skill as a URI.
+fn short_uri(skill: &Summary) -> String {
+    let uri = crate::mcp::contents::uri_of("skill:/", &skill.shown_name);
+    // A colon is fine in a path, and a reader expects `plugin:name`.
+    uri.replace("%3A", ":")
+}
+
+pub fn templates() -> ListResourceTemplatesResult {
+    let template = |uri: &str, name: &str, description: &str| {
+        ResourceTemplate::new(uri, name).with_description(description)
+    };
+    ListResourceTemplatesResult::with_all_items(vec![
+        template(DOCUMENT, "skill", "The instructions of a skill, by its name or path").with_mime_type("text/markdown"),
+        template(COLLECTION, "skill-files", "All files of a skill at once"),
+        template(FILE, "skill-file", "One file of a skill"),
+    ])
+}
+
+/// Everything that a URI names.
+pub async fn read(server: &Skillcell, uri: &str) -> Result<Vec<ResourceContents>, ErrorData> {
+    let wanted = uri.to_owned();
+    let limit = server.config.file_limit;
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| look(engine, snapshot, &wanted, limit);
+    let answered = server.catalog.ask_fresh(question, |looked| looked.as_ref().map(|(_, sources)| sources.clone()));
+    match answered.await.map_err(ToolError::from)? {
+        Some((Looked::Contents(contents), _)) => Ok(contents),
+        Some((Looked::Unreadable(why), _)) => Err(ErrorData::internal_error(why, Some(json!({"uri": uri})))),
+        Some((Looked::Nothing, _)) | None => Err(not_found(uri)),
+    }
+}
+
+/// No resource has this URI. Newer clients are sent another code, which rmcp sees to.
+pub fn not_found(uri: &str) -> ErrorData {
+    let message = format!("there is no resource `{}`: resources/list and skills/list tell what there is", printable(uri));
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+}
+
+enum Looked {
+    Contents(Vec<ResourceContents>),
+    Unreadable(String),
+    Nothing,
+}
+
+/// What a URI names, and the files that decide about it.
+fn look(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    uri: &str,
+    limit: u64,
+) -> Result<Option<(Looked, Vec<Location>)>, Broken> {
+    let Some(found) = engine.resource_of(uri)? else { return Ok(None) };
+    let summary = &found.skill.summary;
+    let own = vec![summary.file.clone()];
+    Ok(Some(match found.part {
+        ResourcePart::Document => match engine.document_of(&summary.file)? {
+            Some(document) => {
+                let contents = ResourceContents::text(document.text, uri).with_mime_type("text/markdown");
+                (Looked::Contents(vec![contents]), document.sources)
+            }
+            None => (Looked::Nothing, own),
+        },
+        ResourcePart::Collection => (Looked::Contents(collection(engine, snapshot, &found.skill, limit)?), own),
+        ResourcePart::File(path) => match engine.asset_of(&summary.address, &path)? {
+            Ok(asset) => match snapshot.read(&asset.asset, limit) {
+                Ok(bytes) => {
+                    let mut contents = contents(&summary.uri, &path, bytes);
+                    set_uri(&mut contents, uri);
+                    (Looked::Contents(vec![contents]), own)
+                }
+                Err(error) => (Looked::Unreadable(unreadable(&asset, &error)), own),
+            },
+            Err(AssetError::NoFile(_) | AssetError::UnsafePath | AssetError::NoSkill(_)) => (Looked::Nothing, own),
+        },
+    }))
+}
+
+/// Answers carry the URI that was asked for.
+fn set_uri(contents: &mut ResourceContents, asked: &str) {
+    if let ResourceContents::TextResourceContents { uri, .. } | ResourceContents::BlobResourceContents { uri, .. } =
+        contents
+    {
+        asked.clone_into(uri);
+    }
+}
+
+/// All files of a skill. What does not fit is counted in `_meta`.
+fn collection(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    skill: &FoundSkill,
+    limit: u64,
+) -> Result<Vec<ResourceContents>, Broken> {
+    let summary = &skill.summary;
+    let mut all = Vec::new();
+    // The document of a tree skill is no file of its resource folder.
+    if summary.model == SkillModel::Tree
+        && let Some(document) = engine.document_of(&summary.file)?
+    {
+        all.push(contents(&summary.uri, "SKILL.md", document.text.into_bytes()));
+    }
+    let opened = engine.files_of(&summary.file)?.and_then(|belonging| files::open(snapshot, &belonging));
+    let mut left_out = 0;
+    let mut room = MOST_BYTES;
+    for file in opened.iter().flat_map(|opened| opened.files.iter().map(|file| (&opened.folder, file))) {
+        let (folder, file) = file;
+        match reading::read(folder, &file.path, limit.min(room)) {
+            Ok(read) => {
+                room -= read.bytes.len() as u64;
+                all.push(contents(&summary.uri, &file.path, read.bytes));
+            }
+            Err(_) => left_out += 1,
+        }
+    }
+    if left_out > 0
+        && let Some(last) = all.pop()
+    {
+        all.push(last.with_meta(MetaObject(object!({"skillcell/filesLeftOut": left_out}))));
+    }
+    Ok(all)
+}

@@ -1,0 +1,116 @@
+//! The texts that depend on which skills there are: instructions, descriptions, and how to tell that a list changed.
+
+use crate::bindings::types::Summary;
+use crate::catalog::Index;
+use crate::mcp::catalog_text::{Entry, catalog_text};
+use crate::mcp::surface::Surface;
+use crate::mcp::tools::{self, ToolName};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// First words of the prompt that loads any skill.
+pub const SKILL_PROMPT: &str = "Load a skill by name.";
+
+/// The texts of one generation.
+pub struct Texts {
+    pub generation: u64,
+    pub instructions: String,
+    /// What comes after the first words of the tool `skill`, if anything does.
+    pub tool_catalog: Option<String>,
+    pub prompt_description: String,
+    pub prints: Prints,
+}
+
+/// What each list comes to. Equal numbers mean equal answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prints {
+    pub tools: u64,
+    pub prompts: u64,
+    pub resources: u64,
+}
+
+impl Texts {
+    /// `location` says where the file of a skill is.
+    pub fn new(index: &Index, surface: &Surface, location: impl Fn(&Summary) -> String) -> Self {
+        let entry = |skill: &'_ Summary| (skill.shown_name.clone(), skill.description.clone(), location(skill));
+        let skills: Vec<(String, String, String)> = index.skills.iter().map(entry).collect();
+        let entries: Vec<Entry<'_>> = (skills.iter())
+            .map(|(name, description, location)| Entry { name, description, location: location.clone() })
+            .collect();
+        let search = surface.tools.contains(&ToolName::SkillsSearch);
+        let search = search.then(|| ToolName::SkillsSearch.name_in(surface));
+        // The catalog after this many characters of other words.
+        let catalog = |before: usize| {
+            let room = surface.most_characters.map(|most| most.saturating_sub(before));
+            let none = "There are no skills yet. They appear here as soon as they are on disk.".to_owned();
+            if entries.is_empty() { none } else { catalog_text(&entries, surface.format, room, search) }
+        };
+        let introduction = introduction(surface);
+        let instructions = if surface.catalog.in_instructions() {
+            format!("{introduction}\n\n{}", catalog(introduction.chars().count() + 2))
+        } else if index.skills.is_empty() {
+            format!("{introduction}\n\n{}", catalog(0))
+        } else {
+            introduction
+        };
+        let tool_catalog = (surface.catalog.in_description() && surface.tools.contains(&ToolName::Skill))
+            .then(|| catalog(tools::words_before_catalog(surface)));
+        let prompt_description = format!("{SKILL_PROMPT}\n\n{}", catalog(SKILL_PROMPT.len() + 2));
+        let print = |of: &dyn Fn(&mut DefaultHasher)| {
+            let mut hasher = DefaultHasher::new();
+            of(&mut hasher);
+            hasher.finish()
+        };
+        let prints = Prints {
+            tools: print(&|hasher| tool_catalog.hash(hasher)),
+            prompts: print(&|hasher| {
+                index.skills.iter().for_each(|skill| (&skill.shown_name, &skill.description).hash(hasher));
+            }),
+            resources: print(&|hasher| {
+                let listed = |skill: &Summary| (skill.uri.clone(), skill.shown_name.clone(), skill.description.clone());
+                index.skills.iter().for_each(|skill| listed(skill).hash(hasher));
+            }),
+        };
+        Self { generation: index.generation, instructions, tool_catalog, prompt_description, prints }
+    }
+}
+
+/// What the server says about itself before it knows the skills. Clients show this to the model before any tool.
+pub fn introduction(surface: &Surface) -> String {
+    if let Some(words) = surface.instructions {
+        return words.to_owned();
+    }
+    let sentences = [
+        (ToolName::GetSkill, "Before you begin a task, call get_skill with a sentence about it and follow what comes back. If several skills fit, it lists them: call it again with the skill_path of one."),
+        (ToolName::SkillsSearch, "To find a skill by a word, search first with skills_search."),
+        (ToolName::Skill, "skill loads one by its name."),
+        (ToolName::ReadSkill, "read_skill reads one by its name, with paths of the files it mentions."),
+        (ToolName::ListSkills, "list_skills shows them as a tree."),
+        (ToolName::SkillResource, "skill-resource reads the files that a skill mentions."),
+        (ToolName::RunScript, "run_script runs a skill's script in a sandbox."),
+        (ToolName::Query, "query asks GitHub, CircleCI or Linear about the repository at hand."),
+    ];
+    let offered = sentences.iter().filter(|(tool, _)| surface.tools.contains(tool)).map(|(_, words)| *words);
+    let first = "This server holds the team's skills: instructions for tasks, with templates, references and scripts.";
+    std::iter::once(first).chain(offered).collect::<Vec<_>>().join(" ")
+}
+
+/// The texts of the newest generation that anybody asked for.
+#[derive(Default)]
+pub struct Cache {
+    last: std::sync::Mutex<Option<Arc<Texts>>>,
+}
+
+impl Cache {
+    pub fn get(&self, generation: u64) -> Option<Arc<Texts>> {
+        let last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        last.clone().filter(|texts| texts.generation == generation)
+    }
+
+    pub fn keep(&self, texts: &Arc<Texts>) {
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if last.as_ref().is_none_or(|last| last.generation < texts.generation) {
+            *last = Some(Arc::clone(texts));
+        }
+    }
+}

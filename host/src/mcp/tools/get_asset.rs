@@ -1,0 +1,117 @@
+//! `get_asset`: one file of a skill.
+
+use crate::bindings::catalog::{AssetError, FoundAsset};
+use crate::bindings::library::{Oversize, ReadError};
+use crate::library::snapshot::Snapshot;
+use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::server::Skillcell;
+use crate::printable::{printable, quoted};
+use crate::worlds::engine::EngineInstance;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use std::string::FromUtf8Error;
+use std::sync::Arc;
+
+pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
+    let skill = arguments.required_text("skill_path")?;
+    let file = arguments.required_text("file")?;
+    arguments.finish()?;
+
+    let (name, path) = (skill.clone(), file.clone());
+    let limit = server.config.file_limit;
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let found = engine.asset_of(&name, &path)?;
+        Ok(found.map(|found| (snapshot.read(&found.asset, limit), found)))
+    };
+    let answered =
+        server.catalog.ask_fresh(question, |answer| answer.as_ref().ok().map(|(_, found)| found.sources.clone()));
+    Ok(match answered.await? {
+        Ok((Ok(bytes), found)) => Answer::json(&AssetView::new(found, bytes)),
+        Ok((Err(error), found)) => Answer::Refused(unreadable(&found, &error)),
+        Err(AssetError::NoSkill(error)) => Answer::no_skill(&skill, &error),
+        Err(AssetError::UnsafePath) => Answer::Refused(traversal(&file)),
+        Err(AssetError::NoFile(offered)) => Answer::Refused(not_found(&skill, &file, &offered)),
+    })
+}
+
+#[derive(Serialize)]
+struct AssetView {
+    skill_path: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_base64: Option<String>,
+    size_bytes: usize,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolved_from: Option<String>,
+}
+
+impl AssetView {
+    fn new(found: FoundAsset, bytes: Vec<u8>) -> Self {
+        let size_bytes = bytes.len();
+        let text =
+            if found.asset.binary { Err(bytes) } else { String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes) };
+        let (content, content_base64) = match text {
+            Ok(text) => (Some(text), None),
+            Err(bytes) => (None, Some(STANDARD.encode(bytes))),
+        };
+        Self {
+            skill_path: found.address,
+            file: found.asset.file,
+            mime_type: content_base64.is_some().then_some(found.media_type),
+            content,
+            content_base64,
+            size_bytes,
+            r#type: found.asset.kind,
+            resolved_from: found.asset.inherited_from,
+        }
+    }
+}
+
+pub fn traversal(file: &str) -> String {
+    let file = printable(file);
+    format!(
+        "path traversal: `{file}` leaves the skill\nhint: use a path below its resource folder, such as `assets/logo.svg`"
+    )
+}
+
+fn not_found(skill: &str, file: &str, offered: &[String]) -> String {
+    let (skill, file) = (printable(skill), printable(file));
+    match offered {
+        [] => format!(
+            "asset `{file}` not found in `{skill}`, which declares no files\nhint: its instructions say which files it has"
+        ),
+        _ => format!("asset `{file}` not found in `{skill}`\nhint: it offers {}", quoted(offered)),
+    }
+}
+
+pub fn unreadable(found: &FoundAsset, error: &ReadError) -> String {
+    let file = printable(&found.asset.file);
+    let owner = printable(found.asset.inherited_from.as_ref().unwrap_or(&found.address));
+    let (what, hint) = match error {
+        ReadError::NotFound if found.declared => (
+            format!("is declared by `{owner}` but missing on disk"),
+            "the skill's author has to add the file or remove the entry",
+        ),
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+            ("went away".to_owned(), "look at the skill again")
+        }
+        ReadError::TooLarge(Oversize { size, limit }) => {
+            (format!("has {size} bytes, and the limit is {limit}"), "raise `assets.max_size_bytes` or MAX_FILE_SIZE_MB")
+        }
+        ReadError::OutsideRoot => (
+            "is a link that leaves the skill, so it is not served".to_owned(),
+            "the skill's author has to put the file in place of the link",
+        ),
+        ReadError::NotAFile => ("is no regular file".to_owned(), "if it is a folder, ask for a file inside it"),
+        ReadError::NoPermission => ("may not be read by the server".to_owned(), "check its permissions"),
+        ReadError::Failed(message) => (format!("could not be read: {message}"), "check the disk"),
+    };
+    format!("asset `{file}` {what}\nhint: {hint}")
+}

@@ -1,0 +1,35 @@
+//! `report_usage`: whether a skill helped.
+
+use crate::bindings::catalog::Called;
+use crate::library::snapshot::Snapshot;
+use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::arguments::{Arguments, WrongArguments};
+use crate::mcp::server::Skillcell;
+use crate::printable::printable;
+use crate::worlds::engine::EngineInstance;
+use serde::Serialize;
+use std::sync::Arc;
+
+pub async fn report_usage(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
+    let name = arguments.required_text("skill_path")?;
+    let useful = arguments.boolean("useful")?.ok_or_else(|| WrongArguments("useful is required".to_owned()))?;
+    let comment = arguments.text("comment")?;
+    arguments.finish()?;
+    let wanted = name.clone();
+    let question = move |engine: &mut EngineInstance, _: &Arc<Snapshot>| engine.skill_of(&wanted, Called::ByPath);
+    let found = server.catalog.ask_fresh(question, |found| Some(vec![found.as_ref().ok()?.summary.file.clone()]));
+    let address = match found.await? {
+        Ok(skill) => skill.summary.address,
+        Err(error) => return Ok(Answer::no_skill(&name, &error)),
+    };
+    let verdict = if useful { "useful" } else { "not useful" };
+    let comment = comment.map(|comment| format!(": {}", printable(&comment))).unwrap_or_default();
+    tracing::info!("feedback: `{}` was {verdict}{comment}", printable(&address));
+    Ok(Answer::json(&Recorded { recorded: true, message: format!("Feedback recorded for {address}") }))
+}
+
+#[derive(Serialize)]
+struct Recorded {
+    recorded: bool,
+    message: String,
+}

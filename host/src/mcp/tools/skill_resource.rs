@@ -1,0 +1,169 @@
+//! `skill-resource`: any file of a skill, a folder of them, or the list.
+
+use crate::bindings::catalog::{AssetError, Called, FoundSkill, LookupError};
+use crate::bindings::library::ReadError;
+use crate::library::files::{self, Opened, SkillFile};
+use crate::library::reading;
+use crate::library::snapshot::Snapshot;
+use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::contents::contents;
+use crate::mcp::server::Skillcell;
+use crate::mcp::tools::get_asset::{traversal, unreadable};
+use crate::printable::{printable, quoted};
+use crate::runtime::call::Broken;
+use crate::worlds::engine::EngineInstance;
+use cap_std::fs::Dir;
+use rmcp::model::{ContentBlock, ResourceContents};
+use std::sync::Arc;
+
+/// Most files named when the one asked for is not there.
+const MOST_NAMED: usize = 20;
+
+pub async fn skill_resource(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
+    let name = arguments.required_text("skill")?;
+    let path = arguments.required_text("path")?;
+    arguments.finish()?;
+    let (wanted, below) = (name.clone(), path.clone());
+    let limit = server.config.file_limit;
+    let question =
+        move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| look(engine, snapshot, &wanted, &below, limit);
+    let answered = server.catalog.ask_fresh(question, |found| {
+        let (skill, _) = found.as_ref().ok()?;
+        Some(vec![skill.summary.file.clone()])
+    });
+    Ok(match answered.await? {
+        Err(error) => Answer::no_skill(&name, &error),
+        Ok((skill, looked)) => answer(&skill, &path, looked),
+    })
+}
+
+/// What is at a path below a skill.
+enum Looked {
+    List(Vec<SkillFile>),
+    File(String, Vec<u8>),
+    /// As many files as one answer holds, and those that are left out.
+    Folder(Vec<(String, Vec<u8>)>, Vec<SkillFile>),
+    Nothing(Vec<SkillFile>),
+    Unsafe,
+    Unreadable(String),
+}
+
+fn look(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    name: &str,
+    path: &str,
+    limit: u64,
+) -> Result<Result<(FoundSkill, Looked), LookupError>, Broken> {
+    let skill = match engine.skill_of(name, Called::ByName)? {
+        Ok(skill) => skill,
+        Err(error) => return Ok(Err(error)),
+    };
+    let belonging = engine.files_of(&skill.summary.file)?;
+    let opened = || belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
+    let files = || opened().map(|opened| opened.files).unwrap_or_default();
+    let plain = path.trim_start_matches("./").trim_end_matches('/');
+    if !path.starts_with('/') && matches!(plain, "" | ".") {
+        return Ok(Ok((skill, Looked::List(files()))));
+    }
+    let looked = match engine.asset_of(&skill.summary.address, path)? {
+        Ok(found) => match snapshot.read(&found.asset, limit) {
+            Ok(bytes) => Looked::File(found.asset.file, bytes),
+            // A skill may declare a folder.
+            Err(ReadError::NotAFile) => everything_below(plain, opened(), limit),
+            Err(error) => Looked::Unreadable(unreadable(&found, &error)),
+        },
+        Err(AssetError::UnsafePath) => Looked::Unsafe,
+        Err(AssetError::NoSkill(error)) => return Ok(Err(error)),
+        Err(AssetError::NoFile(_)) => everything_below(plain, opened(), limit),
+    };
+    Ok(Ok((skill, looked)))
+}
+
+/// The files below a folder, if there are any.
+fn everything_below(folder: &str, opened: Option<Opened>, limit: u64) -> Looked {
+    let Some(Opened { folder: handle, files }) = opened else { return Looked::Nothing(Vec::new()) };
+    let inside = |file: &SkillFile| file.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let (inside, others): (Vec<SkillFile>, Vec<SkillFile>) = files.into_iter().partition(inside);
+    if inside.is_empty() { Looked::Nothing(others) } else { read_all(&handle, inside, limit) }
+}
+
+fn read_all(folder: &Dir, files: Vec<SkillFile>, limit: u64) -> Looked {
+    let mut read = Vec::new();
+    let mut left_out = Vec::new();
+    let mut room = MOST_BYTES;
+    for file in files {
+        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+        let bytes: Result<Vec<u8>, ReadError> =
+            if size > room { Err(ReadError::NotFound) } else { reading::read(folder, &file.path, limit).map(|read| read.bytes) };
+        match bytes {
+            Ok(bytes) => {
+                let used = std::str::from_utf8(&bytes).map_or(bytes.len() / 3 * 4 + 4, json_length);
+                room = room.saturating_sub(used + 100);
+                read.push((file.path, bytes));
+            }
+            Err(_) => left_out.push(file),
+        }
+    }
+    Looked::Folder(read, left_out)
+}
+
+fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
+    let uri = &skill.summary.uri;
+    let name = printable(&skill.summary.shown_name);
+    match looked {
+        Looked::List(files) if files.is_empty() => Answer::Text(format!("`{name}` has no files besides its instructions")),
+        Looked::List(files) => {
+            let (shown, more) = fitted(&files);
+            let mut text = shown.join("\n");
+            if more > 0 {
+                text = format!("{text}\n… and {more} more files: ask for a folder");
+            }
+            Answer::Text(text)
+        }
+        Looked::File(path, bytes) => match contents(uri, &path, bytes) {
+            ResourceContents::TextResourceContents { text, .. } => Answer::Text(text),
+            blob => Answer::Blocks(vec![ContentBlock::resource(blob)]),
+        },
+        Looked::Folder(files, left_out) => {
+            let mut blocks: Vec<ContentBlock> =
+                files.into_iter().map(|(path, bytes)| ContentBlock::resource(contents(uri, &path, bytes))).collect();
+            if !left_out.is_empty() {
+                let bytes: u64 = left_out.iter().map(|file| file.size).sum();
+                let names: Vec<String> = left_out.iter().take(MOST_NAMED).map(|file| file.path.clone()).collect();
+                let note = format!(
+                    "{} more files with {bytes} bytes are left out: ask for one at a time, such as {}",
+                    left_out.len(),
+                    quoted(&names)
+                );
+                blocks.push(ContentBlock::text(note));
+            }
+            Answer::Blocks(blocks)
+        }
+        Looked::Unsafe => Answer::Refused(traversal(path)),
+        Looked::Unreadable(why) => Answer::Refused(why),
+        Looked::Nothing(files) => {
+            let names: Vec<String> = files.into_iter().take(MOST_NAMED).map(|file| file.path).collect();
+            let path = printable(path);
+            Answer::Refused(match &names[..] {
+                [] => format!("`{name}` has no `{path}`, and no other files\nhint: its instructions say which files it has"),
+                _ => format!("`{name}` has no file or folder `{path}`\nhint: it has {}", quoted(&names)),
+            })
+        }
+    }
+}
+
+/// The names that fit into one answer, and how many do not.
+fn fitted(files: &[SkillFile]) -> (Vec<&str>, usize) {
+    let mut room = MOST_BYTES;
+    let fits = files.iter().take_while(|file| {
+        let length = json_length(&file.path);
+        let fits = length <= room;
+        room = room.saturating_sub(length);
+        fits
+    });
+    let shown: Vec<&str> = fits.map(|file| file.path.as_str()).collect();
+    let more = files.len() - shown.len();
+    (shown, more)
+}

@@ -1,0 +1,122 @@
+//! `skills_list`: every skill with its metadata.
+
+use crate::bindings::types::{Location, Problem, Severity, SkillModel};
+use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
+use crate::mcp::arguments::Arguments;
+use crate::mcp::server::Skillcell;
+use super::skill_view::SkillView;
+use serde::Serialize;
+
+/// Most problems in one answer; `skillcell lint` shows all.
+const MOST_PROBLEMS: u32 = 50;
+
+/// Skills asked for at once.
+const PAGE: u32 = 500;
+
+pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
+    let query = arguments.text("query")?;
+    let with_bodies = arguments.boolean("includeBody")?.unwrap_or(false);
+    arguments.finish()?;
+    let with_trees = server.surface().lists_tree_skills;
+    let answered = server.catalog.ask_all(move |engine, _| {
+        let mut fitted = Fitted::default();
+        let mut start = 0;
+        loop {
+            let page = engine.skills(query.as_deref(), start, PAGE)?;
+            let last = page.skills.len() < PAGE as usize;
+            start += PAGE;
+            for skill in page.skills.into_iter().filter(|skill| with_trees || skill.model == SkillModel::Folder) {
+                fitted.total += 1;
+                // One body at a time, because the next may not fit.
+                let body = if with_bodies && !fitted.full { Some(engine.body(&skill.file)?) } else { None };
+                fitted.add(SkillView { body, ..skill.into() });
+            }
+            if last {
+                return Ok((fitted, engine.problems(MOST_PROBLEMS)?));
+            }
+        }
+    });
+    let (fitted, mut problems) = answered.await?;
+    problems.extend(server.left_out.problems());
+    problems.truncate(MOST_PROBLEMS as usize);
+    let left_out = fitted.total.saturating_sub(fitted.skills.len());
+    let note =
+        (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`"));
+    let mut line = match fitted.total {
+        1 => "1 skill".to_owned(),
+        total => format!("{total} skills"),
+    };
+    if let Some(note) = &note {
+        line = format!("{line}; {note}");
+    }
+    let label = |root: u32| server.terms.roots.get(root as usize).map(|root| root.label.clone()).unwrap_or_default();
+    let problems: Vec<ProblemView> =
+        problems.into_iter().map(|problem| ProblemView::new(&label(problem.location.root), problem)).collect();
+    Ok(Answer::data(line, &ListView { skills: fitted.skills, note, problems }))
+}
+
+/// As many skills as one answer holds.
+#[derive(Default)]
+struct Fitted {
+    skills: Vec<SkillView>,
+    bytes: usize,
+    total: usize,
+    full: bool,
+}
+
+impl Fitted {
+    fn add(&mut self, skill: SkillView) {
+        if self.full {
+            return;
+        }
+        let texts =
+            [&skill.install_name, &skill.meta.name, &skill.meta.description, &skill.skill_path, &skill.skill_file];
+        // Field names and punctuation come on top of the texts.
+        let bytes = 100 + texts.into_iter().chain(&skill.body).map(|text| json_length(text)).sum::<usize>();
+        if self.bytes + bytes > MOST_BYTES && !self.skills.is_empty() {
+            self.full = true;
+        } else {
+            self.bytes += bytes;
+            self.skills.push(skill);
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ListView {
+    skills: Vec<SkillView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<ProblemView>,
+}
+
+#[derive(Serialize)]
+struct ProblemView {
+    root: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    severity: &'static str,
+    code: String,
+    message: String,
+    advice: String,
+}
+
+impl ProblemView {
+    fn new(root: &str, problem: Problem) -> Self {
+        let Location { path, .. } = problem.location;
+        Self {
+            root: root.to_owned(),
+            file: path,
+            line: problem.line,
+            severity: match problem.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            code: problem.code,
+            message: problem.message,
+            advice: problem.advice,
+        }
+    }
+}

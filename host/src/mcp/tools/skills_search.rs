@@ -1,0 +1,53 @@
+//! `skills_search`: skills that contain every word of a query.
+
+use crate::mcp::answer::{Answer, ToolError};
+use crate::mcp::arguments::{Arguments, WrongArguments};
+use crate::mcp::server::Skillcell;
+use super::skill_view::SkillView;
+use serde::Serialize;
+
+/// Hits in an answer unless the caller says otherwise, and the most.
+pub const USUAL_LIMIT: u32 = 10;
+pub const MOST_HITS: u32 = 25;
+
+/// Most words of a query. Every word is looked for in every skill.
+const MOST_WORDS: usize = 100;
+
+pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
+    let query = arguments.required_text("query")?;
+    let limit = arguments.integer("limit", 1..=MOST_HITS)?.unwrap_or(USUAL_LIMIT);
+    arguments.finish()?;
+    match query.split_ascii_whitespace().count() {
+        0 => return Err(WrongArguments("query must contain a word".to_owned()).into()),
+        1..=MOST_WORDS => {}
+        words => {
+            return Err(WrongArguments(format!("query has {words} words, and must have at most {MOST_WORDS}")).into());
+        }
+    }
+    let wanted = query.clone();
+    let found = server.catalog.ask_all(move |engine, _| engine.search(&wanted, limit)).await?;
+    let hit = |hit: crate::bindings::catalog::Hit| HitView {
+        skill: hit.skill.into(),
+        score: hit.score,
+        excerpt: hit.excerpt,
+    };
+    let results: Vec<HitView> = found.hits.into_iter().map(hit).collect();
+    let line = format!("{} of {} matching skills", results.len(), found.total);
+    Ok(Answer::data(line, &SearchView { query, limit, total: found.total, results }))
+}
+
+#[derive(Serialize)]
+struct SearchView {
+    query: String,
+    limit: u32,
+    total: u32,
+    results: Vec<HitView>,
+}
+
+#[derive(Serialize)]
+struct HitView {
+    #[serde(flatten)]
+    skill: SkillView,
+    score: u32,
+    excerpt: String,
+}

@@ -1,0 +1,205 @@
+//! How fast the server answers, over stdio and over HTTP with many clients at once: `just bench`.
+//!
+//! The way to another process and back costs the same on any server, so each figure stands beside `cat`, which does nothing
+//! else. `--seconds N` sets how long the load lasts.
+
+#![expect(clippy::print_stdout, reason = "a report for people")]
+
+use serde_json::{Value, json};
+use skillcell_tests::http::{HttpServer, call};
+use skillcell_tests::{Launch, write_library};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
+
+/// Questions asked one at a time, and at once.
+const ONE_BY_ONE: usize = 2_000;
+const AT_ONCE: usize = 50_000;
+
+/// Clients of the load over HTTP.
+const CLIENTS: usize = 64;
+
+fn main() {
+    let seconds = std::env::args().skip_while(|argument| argument != "--seconds").nth(1);
+    let seconds = seconds.map_or(30, |text| text.parse().expect("a number of seconds"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write_library(folder.path(), 1_000);
+    over_stdio(folder.path());
+    over_http(folder.path(), Duration::from_secs(seconds));
+}
+
+fn over_stdio(library: &Path) {
+    println!("stdio, 1,000 skills");
+    let mut echo = Pipe::start(Command::new("cat"));
+    let line = request(0, "tools/call", &json!({"name": "skill", "arguments": {"name": "x"}}));
+    let floor = median((0..ONE_BY_ONE).map(|_| echo.timed(&line)).collect());
+    row("a line to `cat` and back, median", &shown(floor));
+
+    let mut command = Command::new(SKILLCELL);
+    command.args(["serve", "--quiet"]).arg(library).env("HOME", library);
+    let mut server = Pipe::start(command);
+    server.shake_hands();
+    let names = server.names();
+    let skill = |number: usize| {
+        let name = &names[number * 7 % names.len()];
+        request(number + 1_000, "tools/call", &json!({"name": "skill", "arguments": {"name": name}}))
+    };
+    let times: Vec<Duration> = (0..ONE_BY_ONE).map(|number| server.timed(&skill(number))).collect();
+    let one = median(times);
+    let ratio = one.as_secs_f64() / floor.as_secs_f64();
+    row("`skill`, one at a time, median", &format!("{} ({ratio:.1} x `cat`)", shown(one)));
+    let list = request(1, "tools/list", &json!({}));
+    row("`tools/list` with its catalog, median", &shown(median((0..500).map(|_| server.timed(&list)).collect())));
+
+    let lines: Vec<u8> = (0..AT_ONCE).flat_map(skill).collect();
+    let rate = server.rate(&lines, AT_ONCE);
+    let echo_rate = echo.rate(&lines, AT_ONCE);
+    row("`skill`, pipelined", &format!("{rate:.0} a second (`cat` {echo_rate:.0})"));
+}
+
+fn over_http(library: &Path, time: Duration) {
+    println!("\nHTTP, {CLIENTS} clients at once for {} s", time.as_secs());
+    let server = Launch::new(SKILLCELL).arg("--quiet").arg(library).http();
+    let names = names_over_http(&server);
+    let (answers, errors) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let over = AtomicBool::new(false);
+    let mut early = 0.0;
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (names, server, answers, errors, over) = (&names, &server, &answers, &errors, &over);
+            scope.spawn(move || {
+                let mut connection = server.connect();
+                let mut number = client;
+                while !over.load(Ordering::Relaxed) {
+                    let name = &names[number % names.len()];
+                    let id = u64::try_from(number).unwrap_or(0);
+                    connection.send(&server.message("2025-11-25", &call(id, "skill", &json!({"name": name}))));
+                    let reply = connection.reply();
+                    let right = reply.status == 200 && reply.body.contains(&format!("Loading: {name}\\n"));
+                    (if right { answers } else { errors }).fetch_add(1, Ordering::Relaxed);
+                    number += CLIENTS;
+                }
+            });
+        }
+        let started = Instant::now();
+        // Waiting is what a load test does.
+        let mut wait = |until: Duration| std::thread::park_timeout(until.saturating_sub(started.elapsed()));
+        wait(Duration::from_secs(1));
+        early = memory(server.session.process_id());
+        while started.elapsed() < time {
+            wait(time);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    let late = memory(server.session.process_id());
+    let answers = answers.load(Ordering::Relaxed);
+    let rate = answers as f64 / time.as_secs_f64();
+    row("answers", &format!("{answers} ({rate:.0} a second)"));
+    row("errors", &errors.load(Ordering::Relaxed).to_string());
+    row("memory after one second, and at the end", &format!("{early:.1} MB, {late:.1} MB"));
+}
+
+fn names_over_http(server: &HttpServer) -> Vec<String> {
+    let answer = server.call(1, "skills_list", json!({}));
+    names_in(&answer)
+}
+
+fn names_in(answer: &Value) -> Vec<String> {
+    let skills = answer["result"]["structuredContent"]["skills"].as_array().expect("a list of skills");
+    skills.iter().map(|skill| skill["meta"]["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// A process that answers lines.
+struct Pipe {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Pipe {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let input = child.stdin.take().expect("piped");
+        let output = BufReader::with_capacity(1 << 20, child.stdout.take().expect("piped"));
+        Self { child, input, output }
+    }
+
+    fn shake_hands(&mut self) {
+        let client = json!({"name": "bench", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        self.ask(&request(0, "initialize", &params));
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        self.input.write_all(format!("{initialized}\n").as_bytes()).expect("the server reads");
+    }
+
+    fn names(&mut self) -> Vec<String> {
+        let list = request(0, "tools/call", &json!({"name": "skills_list", "arguments": {}}));
+        names_in(&serde_json::from_str(&self.ask(&list)).expect("JSON"))
+    }
+
+    fn ask(&mut self, line: &[u8]) -> String {
+        self.input.write_all(line).expect("the process reads");
+        let mut answer = String::new();
+        self.output.read_line(&mut answer).expect("the process answers");
+        answer
+    }
+
+    fn timed(&mut self, line: &[u8]) -> Duration {
+        let started = Instant::now();
+        self.ask(line);
+        started.elapsed()
+    }
+
+    /// Answers a second when all questions are written without waiting.
+    fn rate(&mut self, lines: &[u8], count: usize) -> f64 {
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            let input = &mut self.input;
+            scope.spawn(move || input.write_all(lines).expect("the process reads"));
+            let mut answered = 0;
+            let mut buffer = vec![0; 1 << 20];
+            while answered < count {
+                let length = self.output.read(&mut buffer).expect("the process answers");
+                assert!(length > 0, "the process ended");
+                answered += buffer[..length].iter().filter(|byte| **byte == b'\n').count();
+            }
+        });
+        count as f64 / started.elapsed().as_secs_f64()
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn request(id: usize, method: &str, params: &Value) -> Vec<u8> {
+    format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).into_bytes()
+}
+
+/// Resident memory of a process in megabytes, as the kernel counts it.
+fn memory(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
+    let kilobytes = line.trim().trim_end_matches(" kB").trim().parse::<u32>().unwrap_or(0);
+    f64::from(kilobytes) / 1024.0
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn shown(time: Duration) -> String {
+    format!("{:.3} ms", time.as_secs_f64() * 1e3)
+}
+
+fn row(what: &str, figure: &str) {
+    println!("  {what:<44} {figure}");
+}

@@ -1,0 +1,148 @@
+"""Where a run of the conformance tests takes place, and what is installed there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+
+# Packages below the named ones are taken as they were on this day, so that a run does not change by itself.
+NPM_AS_OF = "2026-11-15"
+PYTHON_CLIENTS = ["python_v1", "python_v2"]
+
+INSTALL_SECONDS = 300
+STEP_SECONDS = 120
+
+
+class Failed(Exception):
+    """One step went wrong; the text says how."""
+
+
+def step(failures, name, action):
+    """Runs one step and reports it; a failure is shown at once, and the others still run."""
+    began = time.monotonic()
+    try:
+        said = action()
+    except Failed as failure:
+        failures.append(name)
+        print(f"FAILED {name}\n{indented(str(failure))}", flush=True)
+    else:
+        print(f"ok     {name}{f': {said}' if said else ''} ({time.monotonic() - began:.1f} s)", flush=True)
+
+
+class Place:
+    """Where things are for this run."""
+
+    def __init__(self, installed, temporary, binary):
+        self.installed = installed
+        self.temporary = temporary
+        self.binary = binary
+        self.commands = installed / "node_modules/.bin"
+        self.home = temporary / "home"
+        self.home.mkdir()
+        self.installed.mkdir(parents=True, exist_ok=True)
+        self.environment = {**os.environ, "HOME": str(self.home), "NO_COLOR": "1"}
+        # The suite and the Inspector need Node 22, which is among what gets installed.
+        self.environment["PATH"] = f"{self.commands}{os.pathsep}{os.environ['PATH']}"
+        for key in list(self.environment):
+            if key.startswith(("SKILLCELL_", "SKILLS_", "XDG_")):
+                del self.environment[key]
+
+    def library(self, name):
+        """A fresh copy of the bundled skills, which a client may change."""
+        copy = self.temporary / "libraries" / name
+        shutil.copytree(REPOSITORY / "fixtures/skills", copy)
+        return copy
+
+    def run(self, command, log):
+        """Runs a client and returns what it said, which is also in `log`."""
+        return run(command, self.environment, self.temporary, STEP_SECONDS, self.temporary / log)
+
+
+def run(command, environment, folder, seconds, log=Path(os.devnull)):
+    command = [str(part) for part in command]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        try:
+            code = subprocess.run(
+                command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=seconds
+            ).returncode
+        except subprocess.TimeoutExpired:
+            code = f"nothing within {seconds} s"
+        done = Said(*(file.seek(0) or file.read() for file in (out, err)))
+    log.write_text(done.out + done.err)
+    if code != 0:
+        raise Failed(f"{' '.join(command)}\nended with {code}\n{tail(done.out)}{tail(done.err)}")
+    return done
+
+
+class Said(NamedTuple):
+    """What a program printed."""
+
+    out: str
+    err: str
+
+
+def install(place):
+    if sys.version_info < (3, 10):
+        raise Failed(f"the Python clients need Python 3.10, and this is {sys.version.split()[0]}")
+    with ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(install_npm, place), *(pool.submit(install_python, place, it) for it in PYTHON_CLIENTS)]
+        for job in jobs:
+            job.result()
+
+
+def install_npm(place):
+    wanted = (HERE / "package.json").read_text()
+    if is_done(place, "npm", wanted):
+        return
+    if shutil.which("npm") is None:
+        raise Failed("npm is not on the PATH")
+    shutil.rmtree(place.installed / "node_modules", ignore_errors=True)
+    (place.installed / "package.json").write_text(wanted)
+    command = ["npm", "install", f"--before={NPM_AS_OF}", "--cache", place.temporary / "npm"]
+    install_with([*command, "--no-package-lock", "--no-audit", "--no-fund", "--no-update-notifier"], place.installed)
+    if not (place.commands / "node").exists():
+        raise Failed("npm installed no Node of its own: did it run the install script of the package `node`?")
+    now_done(place, "npm", wanted)
+
+
+def install_python(place, client):
+    requirements = HERE / f"clients/{client}.txt"
+    wanted = requirements.read_text()
+    if is_done(place, client, wanted):
+        return
+    folder = place.installed / client
+    venv.create(folder, clear=True, symlinks=True, with_pip=True)
+    pip = [folder / "bin/python", "-m", "pip", "--quiet", "--no-cache-dir", "--disable-pip-version-check"]
+    install_with([*pip, "install", "-r", requirements], place.installed)
+    now_done(place, client, wanted)
+
+
+def is_done(place, name, wanted):
+    done = place.installed / f"{name}.done"
+    return done.is_file() and done.read_text() == wanted
+
+
+def now_done(place, name, wanted):
+    (place.installed / f"{name}.done").write_text(wanted)
+
+
+def install_with(command, folder):
+    """Runs an installer as the person who started this: with their settings, but without their caches."""
+    run(command, os.environ, folder, INSTALL_SECONDS)
+
+
+def tail(text, lines=40, width=500):
+    return "".join(f"{line[:width]}\n" for line in text.splitlines()[-lines:])
+
+
+def indented(text):
+    return "\n".join(f"    {line}" for line in text.splitlines())

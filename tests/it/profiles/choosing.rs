@@ -1,0 +1,262 @@
+//! Choosing a profile, picking tools, and what the operator's file says about both.
+
+use super::{ALL_TOOLS, PROFILES, description, error, names, names_only_what_is_offered, put, text, tools, under};
+use crate::{SMALL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session};
+
+/// The end of a server that does not start.
+fn failed(launch: Launch) -> String {
+    let output = launch.output();
+    let log = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{log}");
+    assert!(output.stdout.is_empty(), "standard output carries messages only");
+    log
+}
+
+#[test]
+fn every_profile_offers_its_tools_in_their_order() {
+    let library = library(&SMALL);
+    for (profile, expected) in PROFILES {
+        let mut session = under(profile, library.path()).silent();
+        let answer = session.initialize("2025-11-25");
+        let server = if profile == "sk" { "sk-mcp" } else { "skillcell" };
+        assert_eq!(answer["result"]["serverInfo"]["name"], server, "{profile}");
+        assert_eq!(names(&tools(&mut session)), expected, "{profile}");
+    }
+    let mut session = serve(library.path()).start();
+    assert_eq!(names(&tools(&mut session)), ALL_TOOLS, "without a word it is `unified`");
+}
+
+#[test]
+fn every_tool_of_every_profile_is_fully_described() {
+    let library = library(&SMALL);
+    for (profile, _) in PROFILES {
+        let mut session = under(profile, library.path()).start();
+        for tool in tools(&mut session) {
+            let name = text(&tool["name"]);
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+            assert!((1..=64).contains(&name.len()), "{name}");
+            // The document of `sk` has dots, and clients that stumble over them use another profile.
+            assert!(name.chars().all(|letter| plain(letter) || profile == "sk" && letter == '.'), "{name}");
+            assert!(!text(&tool["title"]).is_empty() && !text(&tool["description"]).is_empty(), "{tool}");
+            let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+            assert!(hints.iter().all(|hint| tool["annotations"][hint].is_boolean()), "{tool}");
+            let schema = &tool["inputSchema"];
+            assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
+            for (argument, described) in schema["properties"].as_object().unwrap() {
+                assert!(!text(&described["description"]).is_empty(), "{argument} of {tool}");
+            }
+            let known = |name: &Value| schema["properties"].get(text(name)).is_some();
+            assert!(schema["required"].as_array().is_none_or(|required| required.iter().all(known)), "{tool}");
+        }
+    }
+}
+
+#[test]
+fn what_a_tool_may_do_is_what_it_says() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    for tool in tools(&mut session) {
+        let hint = |name: &str| tool["annotations"][name].as_bool().unwrap();
+        let name = text(&tool["name"]);
+        let changes_something = ["run_script", "report_usage", "refresh_skills"].contains(&name);
+        assert_eq!(hint("readOnlyHint"), !changes_something, "{name}");
+        assert_eq!(hint("destructiveHint"), name == "run_script", "{name}");
+        let reaches_out = ["run_script", "query", "refresh_skills"].contains(&name);
+        assert_eq!(hint("openWorldHint"), reaches_out, "{name}");
+        let repeatable = !["run_script", "report_usage"].contains(&name);
+        assert_eq!(hint("idempotentHint"), repeatable, "{name}");
+    }
+}
+
+#[test]
+fn a_profile_that_does_not_exist_ends_the_start_with_those_that_do() {
+    let library = library(&SMALL);
+    let log = failed(under("skilljak", library.path()));
+    assert!(log.contains("skilljak"), "{log}");
+    for (profile, _) in PROFILES {
+        assert!(log.contains(profile), "{profile} in {log}");
+    }
+}
+
+#[test]
+fn a_tool_that_does_not_exist_ends_the_start_with_those_that_do() {
+    let library = library(&SMALL);
+    for names in ["skil", "skill,skil", "", "skill,,query"] {
+        let log = failed(serve(library.path()).arg("--tools").arg(names));
+        for tool in ALL_TOOLS {
+            assert!(log.contains(tool), "{tool} in {log}");
+        }
+        assert!(!log.contains("config.yaml"), "the command line is to blame: {log}");
+    }
+}
+
+#[test]
+fn picked_tools_keep_the_order_of_the_table() {
+    let library = library(&SMALL);
+    for (arguments, expected) in [
+        (&["--tools", "refresh_skills,skill,skill-resource"][..], &["skill", "skill-resource", "refresh_skills"][..]),
+        (&["--tools", "query, skill ,query"], &["skill", "query"]),
+        (&["--tools", "query", "--tools", "get_asset"], &["query", "get_asset"]),
+        (&["--tools", "skills.search,skills.list"], &["skills_list", "skills_search"]),
+        (&["--profile", "sk", "--tools", "skills_search"], &["skills.search"]),
+        (&["--profile", "skilljack", "--tools", "query,skill"], &["skill", "query"]),
+    ] {
+        let launch = arguments.iter().fold(serve(library.path()), |launch, argument| launch.arg(argument));
+        assert_eq!(names(&tools(&mut launch.start())), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_offered_cannot_be_called() {
+    let library = library(&SMALL);
+    let arguments = json!({"name": "pdf", "context": "x", "query": "x", "integration": "github"});
+    for (profile, offered) in PROFILES {
+        let mut session = under(profile, library.path()).start();
+        for tool in ALL_TOOLS {
+            let dotted = tool.replace("skills_", "skills.");
+            if offered.contains(&tool) || offered.contains(&dotted.as_str()) {
+                continue;
+            }
+            let answer = session.call(tool, arguments.clone());
+            assert_eq!(error(&answer), (-32602, format!("there is no tool `{tool}`").as_str()), "{profile}");
+        }
+    }
+}
+
+/// Everything a client is told before it calls anything.
+fn everything_told(session: &mut Session, hello: &Value) -> String {
+    let mut told = text(&hello["result"]["instructions"]).to_owned();
+    for tool in tools(session) {
+        told.push('\n');
+        told.push_str(text(&tool["description"]));
+        for argument in tool["inputSchema"]["properties"].as_object().unwrap().values() {
+            told.push('\n');
+            told.push_str(text(&argument["description"]));
+        }
+    }
+    told
+}
+
+#[test]
+fn descriptions_name_only_tools_that_are_offered() {
+    let library = library(&[]);
+    // The list of skills would end with advice to search.
+    for number in 0..300 {
+        put(library.path(), &format!("example-{number}"), "An example");
+    }
+    let pairs = ALL_TOOLS.map(|tool| (vec!["--tools", tool], vec![tool]));
+    let profiles = PROFILES.map(|(profile, tools)| (vec!["--profile", profile], tools.to_vec()));
+    for (arguments, offered) in pairs.into_iter().chain(profiles) {
+        let launch = arguments.iter().fold(serve(library.path()), |launch, argument| launch.arg(argument));
+        let mut session = launch.silent();
+        session.wait_for_log("generation 1");
+        let hello = session.initialize("2025-11-25");
+        names_only_what_is_offered(&offered, &everything_told(&mut session, &hello));
+    }
+}
+
+#[test]
+fn every_tool_says_which_other_one_to_use_instead() {
+    let library = library(&SMALL);
+    let mut session = serve(library.path()).start();
+    for tool in tools(&mut session) {
+        let name = text(&tool["name"]);
+        let others =
+            ALL_TOOLS.iter().filter(|other| **other != name && super::is_named(other, text(&tool["description"])));
+        // Nothing does better what these do.
+        let alone = ["report_usage", "refresh_skills"].contains(&name);
+        assert_eq!(others.count() == 0, alone, "{tool}");
+    }
+}
+
+#[test]
+fn answers_name_only_tools_that_are_offered() {
+    let library = library(&SMALL);
+    let unknown = json!({"name": "zzzzzz"});
+    for (tool, arguments) in [
+        ("skill", unknown.clone()),
+        ("read_skill", unknown),
+        ("skill-resource", json!({"skill": "zzzzzz", "path": ""})),
+        ("skill-resource", json!({"skill": "forms", "path": "x"})),
+        ("get_asset", json!({"skill_path": "zzzzzz", "file": "x"})),
+        ("report_usage", json!({"skill_path": "zzzzzz", "useful": true})),
+        ("run_script", json!({"skill_path": "pdf", "file": "x.sh", "args": {}})),
+        ("list_skills", json!({"path": "zzzzzz"})),
+        ("get_skill", json!({"context": "x", "skill_path": "zzzzzz"})),
+        ("query", json!({"query": "x", "integration": "github"})),
+    ] {
+        let mut session = serve(library.path()).arg("--tools").arg(tool).start();
+        let answer = session.call(tool, arguments);
+        assert_eq!(answer["isError"], true, "{tool}: {answer}");
+        names_only_what_is_offered(&[tool], text(&answer["content"][0]["text"]));
+    }
+}
+
+#[test]
+fn the_operators_file_chooses_profile_and_tools() {
+    let library = library(&SMALL);
+    let listed = |config: &str, arguments: &[&str]| {
+        let launch =
+            arguments.iter().fold(serve(library.path()).config(config), |launch, argument| launch.arg(argument));
+        names(&tools(&mut launch.start())).join(" ")
+    };
+    assert_eq!(listed("profile: skilljack\n", &[]), "skill skill-resource");
+    assert_eq!(listed("profile: skills-mcp\ntools: [refresh_skills, get_skill]\n", &[]), "get_skill refresh_skills");
+    assert_eq!(listed("tools: [query]\n", &[]), "query");
+    // The command line is stronger.
+    assert_eq!(listed("profile: skilljack\n", &["--profile", "sx"]), "read_skill query");
+    assert_eq!(listed("tools: [query]\n", &["--tools", "skill"]), "skill");
+    assert_eq!(listed("profile: sk\n", &["--tools", "skills_list"]), "skills.list");
+}
+
+#[test]
+fn the_operators_file_says_what_happens_to_duplicates() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    put(first.path(), "pdf", "The first");
+    put(&second.path().join("deep"), "pdf", "The second");
+    let listed = |profile: &str, config: &str| {
+        let mut session = under(profile, first.path()).arg(second.path()).config(config).start();
+        description(&mut session, "skill")
+    };
+    for (profile, config, both) in [
+        ("unified", "", true),
+        ("unified", "duplicates: error\n", true),
+        ("unified", "duplicates: first\n", false),
+        ("skilljack", "", false),
+        ("skilljack", "duplicates: error\n", true),
+    ] {
+        let listed = listed(profile, config);
+        assert!(listed.contains("The first"), "{profile} {config}: {listed}");
+        assert_eq!(listed.contains("The second"), both, "{profile} {config}: {listed}");
+    }
+    let launch = serve(first.path()).arg(second.path()).config("duplicates: first\n");
+    let problems = crate::problems(&mut launch.start(), "severity");
+    assert_eq!(problems, [("deep/pdf/SKILL.md".to_owned(), "error".to_owned())]);
+}
+
+#[test]
+fn wrong_values_in_the_operators_file_are_told_with_file_and_line() {
+    let library = library(&SMALL);
+    for (line, parts) in [
+        ("profile: unifed", &["unifed", "skilljack"][..]),
+        ("profile: [sk]", &["profile"]),
+        ("tools: skill", &["tools"]),
+        ("tools: [skill, skil]", &["skil", "refresh_skills"]),
+        ("tools: []", &["tools"]),
+        ("catalog: everywhere", &["everywhere", "instructions"]),
+        ("catalog_format: html", &["html", "xml"]),
+        ("catalog_max_chars: many", &["catalog_max_chars"]),
+        ("catalog_max_chars: -1", &["catalog_max_chars"]),
+        ("catalog_max_chars: 10", &["catalog_max_chars", "1000"]),
+        ("duplicates: last", &["last", "first"]),
+        ("catalogue: both", &["catalogue"]),
+    ] {
+        let log = failed(serve(library.path()).config(&format!("# what clients see\n{line}\n")));
+        assert!(log.contains("config.yaml:2"), "{line}: {log}");
+        for part in parts {
+            assert!(log.contains(part), "{part} of {line}: {log}");
+        }
+    }
+}

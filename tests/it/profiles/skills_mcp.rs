@@ -1,0 +1,142 @@
+//! Profile `skills-mcp`: six tools that answer with JSON as text.
+
+use super::{error, names, only_text, text, tools, under};
+use crate::library;
+use serde_json::{Value, json};
+use skillcell_tests::{Session, write_files};
+use tempfile::TempDir;
+
+const AUTH: &str = "---\nkeywords: [react, auth]\ndescription: React authentication\nassets: [a.txt]\nscripts: [{file: s.sh, execution: server}]\n---\n\nKeep tokens out of local storage.\n";
+
+fn content() -> TempDir {
+    library(&[("ui/react/auth.md", AUTH), ("ui/react/auth/a.txt", "A\n"), ("ui/react/auth/s.sh", "echo ok\n")])
+}
+
+fn start(folder: &TempDir) -> Session {
+    under("skills-mcp", folder.path()).start()
+}
+
+#[test]
+fn the_tools_take_the_documents_arguments() {
+    let folder = content();
+    let mut session = start(&folder);
+    let tools = tools(&mut session);
+    assert_eq!(
+        names(&tools),
+        ["get_skill", "list_skills", "get_asset", "run_script", "report_usage", "refresh_skills"]
+    );
+    // Each argument with its type, and those that are required.
+    let expected = [
+        (json!({"context": "string"}), json!(["context"])),
+        (json!({"path": "string"}), Value::Null),
+        (json!({"skill_path": "string", "file": "string"}), json!(["skill_path", "file"])),
+        (
+            json!({"skill_path": "string", "file": "string", "args": "object", "cwd": "string"}),
+            json!(["skill_path", "file", "args"]),
+        ),
+        (json!({"skill_path": "string", "useful": "boolean", "comment": "string"}), json!(["skill_path", "useful"])),
+        (json!({}), Value::Null),
+    ];
+    for (tool, (arguments, required)) in tools.iter().zip(expected) {
+        let schema = &tool["inputSchema"];
+        assert_eq!(schema["required"], required, "{tool}");
+        let properties = schema["properties"].as_object().unwrap();
+        for (name, kind) in arguments.as_object().unwrap() {
+            assert_eq!(&properties[name]["type"], kind, "{name} of {tool}");
+        }
+        // Besides those, only what the contract adds.
+        let added: Vec<&String> = properties.keys().filter(|name| arguments.get(name.as_str()).is_none()).collect();
+        let allowed: &[&str] = match text(&tool["name"]) {
+            "get_skill" => &["include_assets", "skill_path"],
+            "run_script" => &["dry_run"],
+            _ => &[],
+        };
+        assert_eq!(added, allowed, "{tool}");
+        assert!(tool.get("outputSchema").is_none(), "{tool}");
+    }
+    let args = &tools[3]["inputSchema"]["properties"]["args"];
+    assert_eq!(args["additionalProperties"], json!({"type": "string"}), "{args}");
+}
+
+#[test]
+fn every_answer_is_one_text_with_json() {
+    let folder = content();
+    let mut session = start(&folder);
+    for (tool, arguments, field) in [
+        ("get_skill", json!({"context": "react auth"}), "content"),
+        ("get_skill", json!({"context": "cooking"}), "no_match"),
+        ("get_asset", json!({"skill_path": "ui/react/auth", "file": "a.txt"}), "size_bytes"),
+        ("run_script", json!({"skill_path": "ui/react/auth", "file": "s.sh", "args": {}}), "exit_code"),
+        ("report_usage", json!({"skill_path": "ui/react/auth", "useful": true}), "recorded"),
+        ("refresh_skills", json!({}), "success"),
+    ] {
+        let result = session.call(tool, arguments);
+        let answer: Value =
+            serde_json::from_str(only_text(&result)).unwrap_or_else(|error| panic!("{error}: {result}"));
+        assert!(answer.get(field).is_some(), "{tool}: {answer}");
+    }
+    let tree = session.call("list_skills", json!({}));
+    let tree: Value = serde_json::from_str(only_text(&tree)).unwrap();
+    assert_eq!(
+        tree,
+        json!([{"name": "auth", "path": "ui/react/auth", "description": "React authentication", "keywords": ["react", "auth"], "assetCount": 1, "scriptCount": 1, "children": []}])
+    );
+}
+
+#[test]
+fn feedback_is_logged() {
+    let folder = content();
+    let mut session = start(&folder);
+    let feedback = json!({"skill_path": "auth", "useful": false, "comment": "Says nothing about\nlogout"});
+    let recorded = session.call_json("report_usage", feedback);
+    assert_eq!(recorded, json!({"recorded": true, "message": "Feedback recorded for ui/react/auth"}));
+    session.wait_for_log("`ui/react/auth` was not useful");
+    let log = session.log();
+    let line = log.lines().find(|line| line.contains("not useful")).unwrap();
+    assert!(!line.contains("nothing about") || line.contains("about\\nlogout"), "a comment stays on one line: {line}");
+}
+
+#[test]
+fn a_refresh_counts_what_is_on_disk_now() {
+    let folder = content();
+    let mut session = start(&folder);
+    let local = |skills: usize| {
+        json!({
+            "success": true,
+            "mode": "local",
+            "skills_reindexed": skills,
+            "message": "Reindexed from local directory (no git sync configured).",
+        })
+    };
+    assert_eq!(session.call_json("refresh_skills", json!({})), local(1));
+    write_files(folder.path(), &[("api.md", AUTH), ("_root.md", AUTH)]);
+    assert_eq!(session.call_json("refresh_skills", json!({})), local(3));
+    std::fs::remove_dir_all(folder.path().join("ui")).unwrap();
+    assert_eq!(session.call_json("refresh_skills", json!({})), local(2));
+    let answer = session.call("refresh_skills", json!({"path": "ui"}));
+    assert_eq!(error(&answer), (-32602, "path is not an argument of this tool"));
+}
+
+#[test]
+fn a_second_refresh_meanwhile_is_told_at_once() {
+    let folder = content();
+    let mut session = start(&folder);
+    for round in 0..20 {
+        for number in 0..200 {
+            write_files(folder.path(), &[(&format!("bulk/{round}-{number}.md"), AUTH)]);
+        }
+        let call = json!({"name": "refresh_skills", "arguments": {}});
+        let ids = [session.post("tools/call", call.clone()), session.post("tools/call", call)];
+        let answers = ids.map(|id| {
+            let result = session.answer(&id)["result"].clone();
+            serde_json::from_str::<Value>(only_text(&result)).unwrap()
+        });
+        assert!(answers.iter().any(|answer| answer["success"] == true), "{answers:?}");
+        // Whether the second came while the first was busy is a matter of luck, though not twenty times.
+        if let Some(second) = answers.iter().find(|answer| answer["success"] == false) {
+            assert_eq!(*second, json!({"success": false}));
+            return;
+        }
+    }
+    panic!("no refresh was ever told that another one is under way");
+}

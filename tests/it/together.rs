@@ -1,0 +1,148 @@
+//! Several servers on one machine at once: the same roots, and one home for what they keep.
+
+use crate::SKILLCELL;
+use crate::resources::{bytes, read, skill};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session, component, repository, write_files};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Runs of each script in each server.
+const RUNS: usize = 4;
+
+/// One script in each language, and one for a runtime that has to be compiled.
+const SCRIPTS: [(&str, &str); 4] = [
+    ("a.py", "import os\nprint('python', os.environ['SKILL_ARG_N'])\n"),
+    ("a.mjs", "console.log('javascript', process.env.SKILL_ARG_N)\n"),
+    ("a.sh", "echo \"shell $SKILL_ARG_N\"\n"),
+    ("a.js", "anything"),
+];
+
+/// A library and a home that four servers share. The operator has replaced a runtime by a component.
+fn shared() -> (TempDir, TempDir) {
+    let (folder, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = repository().join("fixtures/skills");
+    assert!(Command::new("cp").arg("-R").arg(from).arg(folder.path().join("skills")).status().unwrap().success());
+    let declared: String =
+        SCRIPTS.iter().map(|(file, _)| format!("  - {{file: {file}, execution: server, description: d}}\n")).collect();
+    let document = format!("---\nname: tool\ndescription: Scripts\nscripts:\n{declared}---\n");
+    write_files(&folder.path().join("skills/tool"), &[("SKILL.md", document.as_str())]);
+    write_files(&folder.path().join("skills/tool"), &SCRIPTS);
+    let config = format!("scripts: {{runners: {{.js: {}}}}}", component("echo-runtime").display());
+    write_files(home.path(), &[(".config/skillcell/config.yaml", &config)]);
+    (folder, home)
+}
+
+fn launch(folder: &Path, home: &Path) -> Launch {
+    Launch::new(SKILLCELL).arg(folder).with_home(home)
+}
+
+fn audit(home: &Path, arguments: &[&str]) -> String {
+    let launch = Launch::bare(SKILLCELL).with_home(home).arg("audit");
+    let output = arguments.iter().fold(launch, Launch::arg).output();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Everything that a client can see of the skills.
+fn everything(session: &mut Session) -> Value {
+    let lists = [
+        ("tools/list", "tools"),
+        ("prompts/list", "prompts"),
+        ("resources/list", "resources"),
+        ("skills/list", "skills"),
+    ];
+    lists.map(|(method, field)| session.all(method, field)).into_iter().flatten().collect()
+}
+
+#[test]
+fn four_servers_share_roots_and_home() {
+    let (folder, home) = shared();
+    // All at once, with nothing yet in the home that they share.
+    let mut servers: Vec<Session> = (0..4)
+        .map(|number| {
+            if number % 2 == 0 {
+                launch(folder.path(), home.path()).silent()
+            } else {
+                launch(folder.path(), home.path()).modern()
+            }
+        })
+        .collect();
+    for server in servers.iter_mut().filter(|server| !server.is_stateless()) {
+        server.initialize("2025-11-25");
+    }
+    let mut posted: Vec<(usize, Value, String)> = Vec::new();
+    for run in 0..RUNS {
+        for (place, server) in servers.iter_mut().enumerate() {
+            for (file, _) in SCRIPTS {
+                let n = format!("{place}-{run}");
+                let arguments = json!({"skill_path": "tool", "file": file, "args": {"n": n}});
+                let id = server.post("tools/call", json!({"name": "run_script", "arguments": arguments}));
+                let expected = match file {
+                    "a.py" => format!("python {n}\n"),
+                    "a.mjs" => format!("javascript {n}\n"),
+                    "a.sh" => format!("shell {n}\n"),
+                    _ => "/skill/a.js: anything".to_owned(),
+                };
+                posted.push((place, id, expected));
+            }
+        }
+    }
+    // Meanwhile each answers everything else, and all say the same.
+    let seen: Vec<Value> = servers.iter_mut().map(everything).collect();
+    assert!(seen[0].as_array().unwrap().len() > 40, "{}", seen[0]);
+    assert!(seen.iter().all(|other| *other == seen[0]), "not all see the same");
+    for (place, id, expected) in &posted {
+        let answer = servers[*place].answer(id);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let result: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        assert_eq!(result["stdout"], *expected, "server {place}: {result}");
+    }
+    let runs = posted.len();
+    assert_eq!(audit(home.path(), &["verify"]), format!("{runs} lines: the record is whole\n"));
+    let shown = audit(home.path(), &["--json", "--last", "1000"]);
+    let lines: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().all(|line| line["kind"] == "run"), "{shown}");
+    for (file, _) in SCRIPTS {
+        assert_eq!(lines.iter().filter(|line| line["script"] == file).count(), 4 * RUNS, "{file}");
+    }
+    let native = home.path().join(".cache/skillcell/native");
+    let kept: Vec<_> = std::fs::read_dir(native).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(kept.len(), 1, "one component, compiled code once: {kept:?}");
+}
+
+#[test]
+fn a_change_on_disk_reaches_every_server_and_an_end_concerns_only_one() {
+    let (folder, home) = shared();
+    let start = |number: usize| {
+        let launch = launch(folder.path(), home.path());
+        if number % 2 == 0 { launch.start() } else { launch.modern() }
+    };
+    let mut servers: Vec<Session> = (0..4).map(start).collect();
+    for server in &mut servers {
+        if server.is_stateless() {
+            server.post("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+            server.notification("notifications/subscriptions/acknowledged");
+        } else {
+            server.result("prompts/list", json!({}));
+        }
+    }
+    write_files(folder.path(), &[("skills/new/SKILL.md", &skill("new", "for all"))]);
+    for server in &mut servers {
+        server.notification("notifications/tools/list_changed");
+        assert_eq!(bytes(&read(server, "skill://new")), skill("new", "for all").as_bytes());
+    }
+    // One is killed in the middle of its work; the others and the record go on.
+    let arguments = |file: &str| json!({"name": "run_script", "arguments": {"skill_path": "tool", "file": file, "args": {"n": "1"}}});
+    servers[0].post("tools/call", arguments("a.py"));
+    drop(servers.remove(0));
+    for server in &mut servers {
+        let answer = server.result("tools/call", arguments("a.sh"));
+        assert!(answer["content"][0]["text"].as_str().unwrap().contains("shell 1"), "{answer}");
+    }
+    let verified = audit(home.path(), &["verify"]);
+    assert!(verified.ends_with(" lines: the record is whole\n"), "{verified}");
+    let shown = audit(home.path(), &["--json"]);
+    assert_eq!(shown.lines().filter(|line| line.contains("\"a.sh\"")).count(), 3, "{shown}");
+}

@@ -1,0 +1,303 @@
+//! A server that is reached over HTTP, and a client that writes every byte itself.
+
+use crate::{Launch, Session};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Longer than anything a test waits for, on the slowest machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The token of servers that were not told to make one.
+pub const TOKEN: &str = "the-token-of-the-tests";
+
+/// A server on a free port of this machine.
+pub struct HttpServer {
+    pub session: Session,
+    address: SocketAddr,
+}
+
+impl Launch {
+    /// Serves over HTTP, on a free port and with the token of the tests.
+    pub fn http(self) -> HttpServer {
+        self.env("SKILLCELL_HTTP_TOKEN", TOKEN).arg("--http").arg("127.0.0.1:0").listening()
+    }
+
+    /// The same for a server that was told everything.
+    pub fn listening(self) -> HttpServer {
+        let session = self.silent();
+        session.wait_for_log("/mcp\n");
+        let log = session.log();
+        let line = log.lines().find_map(|line| line.strip_prefix("listening on http://")).expect("it was waited for");
+        let mut address: SocketAddr = line.trim_end_matches("/mcp").parse().expect("an address");
+        if address.ip().is_unspecified() {
+            address.set_ip([127, 0, 0, 1].into());
+        }
+        HttpServer { session, address }
+    }
+}
+
+impl HttpServer {
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn connect(&self) -> Connection {
+        Connection::to(self.address)
+    }
+
+    /// A request with everything right about it.
+    pub fn request(&self) -> HttpRequest {
+        let headers = [
+            ("Host", self.address.to_string()),
+            ("Authorization", format!("Bearer {TOKEN}")),
+            ("Content-Type", "application/json".to_owned()),
+            ("Accept", "application/json, text/event-stream".to_owned()),
+        ];
+        HttpRequest {
+            line: "POST /mcp HTTP/1.1".to_owned(),
+            headers: headers.map(|(name, value)| (name.to_owned(), value)).into(),
+            body: Vec::new(),
+            address: self.address,
+        }
+    }
+
+    /// A message of JSON-RPC in a revision of MCP, with the headers that belong to it.
+    pub fn message(&self, version: &str, message: &Value) -> HttpRequest {
+        let mut request = self.request().header("MCP-Protocol-Version", version);
+        if let Some(method) = message["method"].as_str() {
+            request = request.header("Mcp-Method", method);
+        }
+        let name = [&message["params"]["name"], &message["params"]["uri"]].into_iter().find_map(Value::as_str);
+        if let Some(name) = name {
+            request = request.header("Mcp-Name", name);
+        }
+        request.body(message.to_string())
+    }
+
+    /// Calls a tool and returns the whole answer.
+    #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
+    pub fn call(&self, id: u64, tool: &str, arguments: Value) -> Value {
+        self.message("2025-11-25", &call(id, tool, &arguments)).reply().json()
+    }
+}
+
+/// A message that calls a tool.
+pub fn call(id: u64, tool: &str, arguments: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+}
+
+/// What goes over the wire.
+#[derive(Clone)]
+pub struct HttpRequest {
+    line: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    address: SocketAddr,
+}
+
+impl HttpRequest {
+    /// The whole request line.
+    pub fn line(mut self, line: &str) -> Self {
+        line.clone_into(&mut self.line);
+        self
+    }
+
+    /// Sets a header.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.without(name).also(name, value)
+    }
+
+    /// Adds a header, even if it is there already.
+    pub fn also(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    /// Sets the body and its length.
+    pub fn body(self, body: impl Into<Vec<u8>>) -> Self {
+        let body = body.into();
+        let length = body.len().to_string();
+        Self { body, ..self.header("Content-Length", &length) }
+    }
+
+    /// Sends the body in pieces of a size.
+    pub fn chunked(self, size: usize) -> Self {
+        let mut body = Vec::new();
+        for piece in self.body.chunks(size) {
+            write!(body, "{:x}\r\n", piece.len()).expect("a vector grows");
+            body.extend_from_slice(piece);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(b"0\r\n\r\n");
+        Self { body, ..self.without("Content-Length").header("Transfer-Encoding", "chunked") }
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let mut bytes = format!("{}\r\n{headers}\r\n", self.line).into_bytes();
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
+    /// Sends it on a connection of its own.
+    pub fn send(&self) -> Connection {
+        let mut connection = Connection::to(self.address);
+        connection.send(self);
+        connection
+    }
+
+    /// The same, and waits for the whole reply.
+    pub fn reply(&self) -> Reply {
+        self.send().reply()
+    }
+}
+
+/// A connection to a server. Closed with the value.
+pub struct Connection {
+    stream: BufReader<TcpStream>,
+    /// What was read of an event that is not complete yet.
+    events: String,
+    /// How the body that is being read ends.
+    body: Body,
+}
+
+/// How much of a body is to come.
+enum Body {
+    Length(usize),
+    Chunked,
+    UntilClose,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Connection {
+    fn to(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a duration above 0");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a duration above 0");
+        Self { stream: BufReader::new(stream), events: String::new(), body: Body::Length(0) }
+    }
+
+    /// A server that has heard enough may close the connection meanwhile; what it said is still there to be read.
+    pub fn write(&mut self, bytes: &[u8]) {
+        let _ = self.stream.get_mut().write_all(bytes);
+    }
+
+    pub fn send(&mut self, request: &HttpRequest) {
+        self.write(&request.bytes());
+    }
+
+    /// The head of the next reply. Its body is still to be read.
+    pub fn head(&mut self) -> Reply {
+        let line = self.line();
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no status in `{line}`"));
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(':') else { break };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let reply = Reply { status, headers, body: String::new() };
+        self.body = match (reply.header("content-length"), reply.header("transfer-encoding")) {
+            (Some(length), _) => Body::Length(length.parse().expect("a length")),
+            (None, Some(_)) => Body::Chunked,
+            (None, None) => Body::UntilClose,
+        };
+        reply
+    }
+
+    /// The next reply, with all of its body.
+    pub fn reply(&mut self) -> Reply {
+        let mut reply = self.head();
+        while let Some(piece) = self.piece() {
+            reply.body.push_str(&piece);
+        }
+        reply
+    }
+
+    /// The next message on a stream of events, after its head. None at its end.
+    pub fn event(&mut self) -> Option<Value> {
+        loop {
+            while let Some((event, rest)) = self.events.split_once("\n\n") {
+                let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).collect();
+                self.events = rest.to_owned();
+                if !data.trim().is_empty() {
+                    return Some(serde_json::from_str(&data).expect("events carry JSON"));
+                }
+            }
+            let piece = self.piece()?;
+            self.events.push_str(&piece);
+        }
+    }
+
+    /// Whether the server closed the connection and said nothing more.
+    pub fn is_closed(&mut self) -> bool {
+        let mut rest = Vec::new();
+        // A connection may also be reset, when the server did not read everything.
+        let _ = self.stream.read_to_end(&mut rest);
+        rest.is_empty()
+    }
+
+    /// Goes away, as a client does that no longer wants an answer.
+    pub fn hang_up(self) {
+        let _ = self.stream.get_ref().shutdown(Shutdown::Both);
+    }
+
+    /// The next part of a body. None at its end.
+    fn piece(&mut self) -> Option<String> {
+        let mut bytes = Vec::new();
+        match std::mem::replace(&mut self.body, Body::Length(0)) {
+            Body::Length(length) => {
+                bytes.resize(length, 0);
+                self.stream.read_exact(&mut bytes).expect("the reply goes on");
+            }
+            Body::Chunked => {
+                let length = usize::from_str_radix(&self.line(), 16).expect("the size of a chunk");
+                bytes.resize(length, 0);
+                self.stream.read_exact(&mut bytes).expect("the reply goes on");
+                self.line();
+                if length > 0 {
+                    self.body = Body::Chunked;
+                }
+            }
+            Body::UntilClose => drop(self.stream.read_to_end(&mut bytes).expect("the reply goes on")),
+        }
+        let text = String::from_utf8(bytes).expect("replies are text");
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).expect("the server answers");
+        line.trim_end().to_owned()
+    }
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn headers(&self) -> impl Iterator<Item = &str> {
+        self.headers.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The body, which has to be a message.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+}
