@@ -161,7 +161,7 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
         if let Some(asset) = assets.chain(scripts).find(|asset| asset.file == file) {
             return Ok(found(asset, true, distance));
         }
-        let may_be_undeclared = distance == 0 && !paths::is_hidden(&file);
+        let may_be_undeclared = distance == 0 && !paths::is_hidden(&file) && paths::is_portable(&file);
         if let Some(folder) = may_be_undeclared.then(|| own_file(shelf, roots, number, &file)).flatten() {
             let asset = Asset {
                 binary: is_binary(&file),

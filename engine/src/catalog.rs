@@ -7,6 +7,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
     SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
+use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::document;
 use crate::folders::{self, Folders};
 use crate::neighbours;
@@ -143,11 +144,12 @@ impl Catalog {
         &self.problems[..self.problems.len().min(most as usize)]
     }
 
-    pub fn skills(&self, filter: Option<&str>, start: u32, most: u32) -> Page {
+    pub fn skills(&self, filter: Option<&str>, model: Option<SkillModel>, start: u32, most: u32) -> Page {
         let filter = filter.map(fold).unwrap_or_default();
         let wanted = |skill: &Skill| {
             let texts = [&skill.install_name, &skill.name, &skill.description];
-            filter.is_empty() || texts.into_iter().any(|text| fold(text).contains(&filter))
+            model.is_none_or(|model| skill.model == model)
+                && (filter.is_empty() || texts.into_iter().any(|text| fold(text).contains(&filter)))
         };
         let found = self.shelf.skills().filter(|(_, skill)| wanted(skill)).map(|(number, _)| number);
         let found: Vec<usize> = found.collect();
@@ -162,11 +164,13 @@ impl Catalog {
             .unwrap_or_default()
     }
 
-    pub fn search(&self, query: &str, limit: u32) -> SearchResult {
+    pub fn search(&self, query: &str, model: Option<SkillModel>, limit: u32) -> SearchResult {
         let words = Query::new(query);
         let is_match = words.matcher();
         let mut found: Vec<usize> =
-            self.shelf.skills().filter(|(_, skill)| is_match(skill)).map(|(number, _)| number).collect();
+            (self.shelf.skills().filter(|(_, skill)| model.is_none_or(|model| skill.model == model) && is_match(skill)))
+                .map(|(number, _)| number)
+                .collect();
         let total = count(found.len());
         let mut place = vec![usize::MAX; self.shelf.count()];
         for (rank, fit) in self.shelf.keywords.rank(&tokenize(query)).iter().enumerate() {

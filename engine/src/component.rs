@@ -7,6 +7,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
+use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::{Catalog, Root};
 use std::cell::RefCell;
 
@@ -59,14 +60,14 @@ impl<E: Engine> Guest for E {
     fn problems(most: u32) -> Vec<Problem> {
         ask(|catalog| catalog.problems(most).to_vec())
     }
-    fn skills(filter: Option<String>, start: u32, most: u32) -> Page {
-        ask(|catalog| catalog.skills(filter.as_deref(), start, most))
+    fn skills(filter: Option<String>, model: Option<SkillModel>, start: u32, most: u32) -> Page {
+        ask(|catalog| catalog.skills(filter.as_deref(), model, start, most))
     }
     fn body(file: Location) -> String {
         ask(|catalog| catalog.body(&file))
     }
-    fn search(query: String, limit: u32) -> SearchResult {
-        ask(|catalog| catalog.search(&query, limit))
+    fn search(query: String, model: Option<SkillModel>, limit: u32) -> SearchResult {
+        ask(|catalog| catalog.search(&query, model, limit))
     }
     fn find(request: Request) -> Result<Answer, LookupError> {
         ask(|catalog| catalog.find(&request))

@@ -89,6 +89,6 @@ pub fn catalog(roots: Vec<MemoryRoot>, duplicates: Duplicates) -> Catalog {
 
 /// What a catalog says of each of its skills, by root and file.
 pub fn by_file<T>(catalog: &Catalog, say: impl Fn(Summary) -> T) -> BTreeMap<(u32, String), T> {
-    let skills = catalog.skills(None, 0, u32::MAX).skills;
+    let skills = catalog.skills(None, None, 0, u32::MAX).skills;
     skills.into_iter().map(|skill| ((skill.file.root, skill.file.path.clone()), say(skill))).collect()
 }

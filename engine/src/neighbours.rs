@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn otherwise_all_are_served_and_the_name_finds_none() {
         let catalog = memory::catalog(roots(), Duplicates::Refuse);
-        assert_eq!(catalog.skills(None, 0, 9).total, 5);
+        assert_eq!(catalog.skills(None, None, 0, 9).total, 5);
         assert!(catalog.problems(9).iter().all(|problem| problem.code != "duplicate-name"));
         let several = ["y", "z", "a/twin", "user:TWIN"].map(str::to_owned).to_vec();
         assert_eq!(catalog.skill_of("project:Twin", Called::ByName).unwrap_err(), LookupError::Several(several[..2].to_vec()));

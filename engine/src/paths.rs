@@ -41,6 +41,11 @@ pub fn is_hidden(path: &str) -> bool {
     path.split('/').any(|segment| segment.starts_with('.'))
 }
 
+/// Whether the path means the same on every system. What looks like one of another system is not served unless declared.
+pub fn is_portable(path: &str) -> bool {
+    path.split('/').all(|segment| !segment.contains('\\') && segment.as_bytes().get(1) != Some(&b':'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,16 +9,21 @@ use crate::uris::SCHEME;
 /// Longest URI that is looked at, in bytes. No file system has a longer path.
 const LONGEST_URI: usize = 4_096;
 
-/// The skill that the URI begins with, by the longest path or name that finds one, and which part of it is meant.
+/// The skill that the URI begins with, and which part of it is meant. The longest path wins; a path in other case, and then
+/// a name, only counts where no path fits at all, so that no skill can call itself by another one's file.
 pub fn find(shelf: &Shelf, uri: &str) -> Option<FoundResource> {
     let path = decoded(uri)?;
-    let ends = path.rmatch_indices('/').map(|(slash, _)| slash);
-    let (end, number) = std::iter::once(path.len()).chain(ends).find_map(|end| {
-        let name = &path[..end];
-        let found = || shelf.uris.find(name).or_else(|| shelf.names.by_name_or_path(shelf, name));
-        let is_name = !name.is_empty() && !name.ends_with('/');
-        is_name.then(found).flatten().map(|number| (end, number))
-    })?;
+    let longest = |find: &dyn Fn(&str) -> Option<usize>| {
+        let ends = path.rmatch_indices('/').map(|(slash, _)| slash);
+        std::iter::once(path.len()).chain(ends).find_map(|end| {
+            let start = &path[..end];
+            let is_name = !start.is_empty() && !start.ends_with('/');
+            is_name.then(|| find(start)).flatten().map(|number| (end, number))
+        })
+    };
+    let (end, number) = longest(&|path| shelf.uris.find_exact(path))
+        .or_else(|| longest(&|path| shelf.uris.find(path)))
+        .or_else(|| longest(&|name| shelf.names.by_name_or_path(shelf, name)))?;
     Some(FoundResource { part: part(&path[end..])?, skill: shelf.found(number) })
 }
 

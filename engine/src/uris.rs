@@ -20,6 +20,8 @@ pub struct Uris {
     paths: Vec<String>,
     /// In folded form, so that a client that changes the case of a URI still finds the same skill.
     by_path: BTreeMap<String, usize>,
+    /// Paths of tree skills below their root, where their URI has another one and no other skill has it.
+    aliases: BTreeMap<String, usize>,
 }
 
 impl Uris {
@@ -43,18 +45,27 @@ impl Uris {
             *root = root.filter(|root| *root == skill.root);
         }
         for (path, skill) in wanted.iter_mut().zip(&skills).filter(|(_, skill)| !plugins.contains(&skill.root)) {
-            if only_root[&fold(path)].is_none() {
+            if is_shared(&only_root, skill.root, path) {
                 *path = labelled(skill, path);
             }
         }
         let mut order: Vec<usize> = (0..skills.len()).collect();
         order.sort_by_key(|number| (skills[*number].root, *number));
-        Self::hand_out(wanted, &order, &skills)
+        let mut uris = Self::hand_out(wanted, &order, &skills);
+        for number in order {
+            let skill = skills[number];
+            let in_plugin = plugins.contains(&skill.root);
+            let path = if in_plugin { labelled(skill, &skill.skill_path) } else { skill.skill_path.clone() };
+            if skill.model == SkillModel::Tree && !uris.by_path.contains_key(&fold(&path)) {
+                uris.aliases.entry(path).or_insert(number);
+            }
+        }
+        uris
     }
 
     /// Gives each skill the path it wants, or that path with a number behind it when an earlier one has it.
     fn hand_out(wanted: Vec<String>, order: &[usize], skills: &[&Skill]) -> Self {
-        let mut uris = Self { paths: wanted, by_path: BTreeMap::new() };
+        let mut uris = Self { paths: wanted, ..Self::default() };
         // Whoever comes too late takes no path that another skill has by right.
         let mut late = Vec::new();
         for number in order {
@@ -97,10 +108,24 @@ impl Uris {
         paths::last_segment(&self.paths[number])
     }
 
+    /// The skill with exactly this path.
+    pub fn find_exact(&self, path: &str) -> Option<usize> {
+        let found = self.find(path).filter(|number| self.paths[*number] == path);
+        found.or_else(|| self.aliases.get(path).copied())
+    }
+
     /// The skill with this path, in whatever case it is written.
     pub fn find(&self, path: &str) -> Option<usize> {
         self.by_path.get(&fold(path)).copied()
     }
+}
+
+/// Whether another root has a skill with this path, or one above it, to which everything below would belong.
+fn is_shared(only_root: &BTreeMap<String, Option<u32>>, root: u32, path: &str) -> bool {
+    let path = fold(path);
+    let above = path.match_indices('/').map(|(slash, _)| &path[..slash]);
+    let mut holders = std::iter::once(path.as_str()).chain(above).filter_map(|path| only_root.get(path));
+    holders.any(|only| *only != Some(root))
 }
 
 /// The path that a skill has while nothing else has it.
@@ -242,7 +267,7 @@ mod tests {
                 roots[root] = if is_folder { before.folder_skill(&path, "same") } else { before.tree_skill(&path) };
             }
             let catalog = memory::catalog(roots, Duplicates::Refuse);
-            let skills = catalog.skills(None, 0, u32::MAX).skills;
+            let skills = catalog.skills(None, None, 0, u32::MAX).skills;
             let folded: BTreeSet<String> = skills.iter().map(|skill| fold(&skill.uri)).collect();
             prop_assert_eq!(folded.len(), skills.len());
             for skill in skills {

@@ -4,24 +4,29 @@
 //! second. A request takes whichever is free, so neither a rebuild nor a long search holds it up.
 
 mod building;
+mod looking;
 mod pair;
 mod remembered;
+mod skills;
 
 pub use remembered::Index;
+pub use skills::Served;
 
-use crate::bindings::catalog::{Called, Change, FoundSkill, LookupError};
+use crate::bindings::catalog::{Change, LookupError};
 use crate::bindings::types::Location;
 use crate::library::scan::{self, Scan};
 use crate::library::snapshot::{Freshness, Snapshot};
+use crate::library::stillness::Stillness;
 use crate::printable::quoted;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
+use looking::{Look, Looking};
 use pair::{Pair, Published};
-use remembered::{Found, Remembered};
+use remembered::Remembered;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, oneshot, watch};
 
@@ -43,9 +48,7 @@ struct Shared {
     updating: Arc<Mutex<()>>,
     /// Whether a new generation is on its way that no engine serves yet.
     building: AtomicBool,
-    /// Looks at the disk that began so far, and what the last one found.
-    looks_begun: AtomicU64,
-    last_look: Mutex<Look>,
+    looking: Looking,
     remembered: Remembered,
     news: watch::Sender<News>,
 }
@@ -58,24 +61,6 @@ pub struct News {
     pub changes: u64,
     /// How many of them may be a `SKILL.md`.
     pub skill_files: u64,
-}
-
-/// A skill as its file is on disk, and where that is.
-#[derive(Debug, Clone)]
-pub struct Served {
-    pub skill: Arc<FoundSkill>,
-    pub text: Arc<str>,
-}
-
-/// Skills asked for at once.
-const PAGE: u32 = 2_000;
-
-/// The result of a look at the disk, for requests that came before it began.
-#[derive(Default)]
-struct Look {
-    number: u64,
-    /// The generation that something on disk differs from.
-    outdated: Option<u64>,
 }
 
 /// Why a question has no answer.
@@ -94,12 +79,16 @@ impl Catalog {
             pair: Pair::new(),
             updating: Arc::default(),
             building: AtomicBool::new(false),
-            looks_begun: AtomicU64::new(0),
-            last_look: Mutex::default(),
+            looking: Looking::default(),
             remembered: Remembered::default(),
             news: watch::Sender::new(News::default()),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Spares looks at the disk when nothing changed there.
+    pub fn trust(&self, stillness: Arc<Stillness>) {
+        self.shared.looking.trust(stillness);
     }
 
     /// Asks one engine a question. Waits only for the first generation, and for an engine that is free.
@@ -156,58 +145,6 @@ impl Catalog {
         self.ask(question).await
     }
 
-    /// The skill of this name, with its file as it is on disk now. The engine is asked only once for each name and
-    /// generation.
-    pub async fn skill(&self, name: &str) -> Result<Result<Served, LookupError>, AskError> {
-        let mut last = LookupError::Unknown(Vec::new());
-        for _ in 0..FRESH_TRIES {
-            let published = self.shared.pair.published();
-            let found = match self.shared.remembered.skill(published.generation, name) {
-                Some(found) => found,
-                None => self.find_skill(name).await?,
-            };
-            let (served, freshness) = match found {
-                Ok(skill) => self.served(skill, &published),
-                // That there is no such skill is said only after a look at everything.
-                Err(error) => {
-                    last = error;
-                    (None, Freshness::SameFiles)
-                }
-            };
-            let good_enough = self.is_good_enough(freshness).await;
-            match served {
-                Some(served) if good_enough => return Ok(Ok(served)),
-                None if good_enough && freshness == Freshness::SameFiles => return Ok(Err(last)),
-                _ => {}
-            }
-        }
-        // The files keep changing, so the newest that is known has to do.
-        let published = self.shared.pair.published();
-        let found = self.find_skill(name).await?;
-        Ok(found.and_then(|skill| self.served(skill, &published).0.ok_or(last)))
-    }
-
-    async fn find_skill(&self, name: &str) -> Result<Found, AskError> {
-        let wanted = name.to_owned();
-        let asked = self.ask_of(move |engine, published| Ok((engine.skill_of(&wanted, Called::ByName)?, published.generation)));
-        let (found, generation) = asked.await?;
-        let found = found.map(Arc::new);
-        self.shared.remembered.keep_skill(generation, name, &found);
-        Ok(found)
-    }
-
-    /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each.
-    fn served(&self, skill: Arc<FoundSkill>, published: &Published) -> (Option<Served>, Freshness) {
-        let terms = &self.shared.builder.terms;
-        tokio::task::block_in_place(|| {
-            let file = &skill.summary.file;
-            let text = published.snapshot.root(file.root).map(|root| root.file(&file.path, terms.file_limit));
-            let text = text.and_then(|file| file.text.clone().ok());
-            let freshness = published.snapshot.freshness(&terms.roots, std::slice::from_ref(file));
-            (text.map(|text| Served { skill, text }), freshness)
-        })
-    }
-
     /// Whether an answer can be given that was made from files in this state. Brings in what changed if not.
     async fn is_good_enough(&self, freshness: Freshness) -> bool {
         let good_enough = match freshness {
@@ -216,44 +153,11 @@ impl Catalog {
             Freshness::SameFiles => self.is_building(),
             Freshness::Changed => false,
         };
-        let outdated = if good_enough { None } else { self.outdated().await };
+        let outdated = if good_enough { None } else { self.outdated(Look::Always).await };
         if outdated.is_some() {
             self.bring_in(outdated).await;
         }
         outdated.is_none()
-    }
-
-    /// All skills as they are on disk now.
-    pub async fn fresh_index(&self) -> Result<Arc<Index>, AskError> {
-        self.look_first().await?;
-        self.index().await
-    }
-
-    /// All skills of the generation that is served.
-    pub async fn index(&self) -> Result<Arc<Index>, AskError> {
-        if let Some(index) = self.shared.remembered.index(self.shared.pair.published().generation) {
-            return Ok(index);
-        }
-        let asked = self.ask_of(|engine, published| {
-            let mut skills = Vec::new();
-            loop {
-                let start = u32::try_from(skills.len()).unwrap_or(u32::MAX);
-                let page = engine.skills(None, start, PAGE)?;
-                let done = page.skills.is_empty();
-                skills.extend(page.skills);
-                if done || skills.len() >= page.total as usize {
-                    return Ok(Index { generation: published.generation, skills });
-                }
-            }
-        });
-        let index = Arc::new(asked.await?);
-        self.shared.remembered.keep_index(&index);
-        Ok(index)
-    }
-
-    /// The newest list of skills that anybody asked for, without waiting.
-    pub fn last_index(&self) -> Option<Arc<Index>> {
-        self.shared.remembered.last_index()
     }
 
     /// Tells when a generation is served.
@@ -266,7 +170,7 @@ impl Catalog {
         if self.shared.pair.published().generation == 0 {
             self.ask(|_, _| Ok(())).await?;
         }
-        if let Some(outdated) = self.outdated().await {
+        if let Some(outdated) = self.outdated(Look::OnlyIfStirred).await {
             let _ = tokio::time::timeout(LONGEST_WAIT, self.bring_in(Some(outdated))).await;
         }
         Ok(())
@@ -284,7 +188,7 @@ impl Catalog {
         }
         let before = generation();
         // Nearly always nothing changed, so the answer is made while the disk is looked at.
-        let (outdated, answer) = tokio::join!(self.outdated(), self.ask(question.clone()));
+        let (outdated, answer) = tokio::join!(self.outdated(Look::OnlyIfStirred), self.ask(question.clone()));
         if outdated.is_none() && generation() == before {
             return answer;
         }
@@ -317,20 +221,10 @@ impl Catalog {
         self.shared.building.load(Ordering::Acquire)
     }
 
-    /// The generation that is served, if anything on disk differs from it. Requests that come together share one look.
-    async fn outdated(&self) -> Option<u64> {
-        let begun = &self.shared.looks_begun;
-        let before = begun.load(Ordering::Acquire);
-        let mut last = self.shared.last_look.lock().await;
-        if last.number > before {
-            return last.outdated;
-        }
-        let number = begun.fetch_add(1, Ordering::AcqRel) + 1;
+    /// The generation that is served, if anything on disk differs from it.
+    async fn outdated(&self, look: Look) -> Option<u64> {
         let shared = Arc::clone(&self.shared);
-        let look = tokio::task::spawn_blocking(move || shared.look().map(|(before, _)| before.generation));
-        let outdated = look.await.unwrap_or_default();
-        *last = Look { number, outdated };
-        outdated
+        self.shared.looking.share(look, move || shared.look().map(|(before, _)| before.generation)).await
     }
 
     fn replace_broken(&self) {
@@ -436,7 +330,9 @@ impl Shared {
 pub fn no_skill(name: &str, error: &LookupError) -> String {
     match error {
         LookupError::Unknown(close) if close.is_empty() => {
-            format!("no skill is called `{name}`\nhint: no other name is close; look at the list of skills, or search them")
+            format!(
+                "no skill is called `{name}`\nhint: no other name is close; look at the list of skills, or search them"
+            )
         }
         LookupError::Unknown(close) => format!("no skill is called `{name}`\nhint: close names are {}", quoted(close)),
         LookupError::Several(names) => {

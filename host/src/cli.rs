@@ -68,13 +68,7 @@ struct Roots {
 
 impl Roots {
     fn told(self) -> Told {
-        Told {
-            folders: self.roots,
-            user: self.user,
-            plugins: self.plugins,
-            config: self.config,
-            ..Told::default()
-        }
+        Told { folders: self.roots, user: self.user, plugins: self.plugins, config: self.config, ..Told::default() }
     }
 }
 

@@ -92,7 +92,8 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
         (None, _) => RawConfig::default(),
     };
     let file = named.or(usual).unwrap_or_else(|| PathBuf::from("config.yaml"));
-    let wrong = |message: String| ConfigError::Value { line: file::line_of(&file, &message), file: file.clone(), message };
+    let wrong =
+        |message: String| ConfigError::Value { line: file::line_of(&file, &message), file: file.clone(), message };
     let home = variable("HOME").map(PathBuf::from);
     let path = |text: &str| match (text.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -10,6 +10,7 @@
 pub mod cli;
 pub mod config;
 pub mod lockdown;
+pub mod memory;
 pub mod mcp;
 pub mod catalog;
 pub mod scripts;

@@ -7,4 +7,5 @@ pub mod plugins;
 pub mod scan;
 pub mod snapshot;
 pub mod stamp;
+pub mod stillness;
 pub mod watch;

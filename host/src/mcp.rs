@@ -17,4 +17,5 @@ pub mod notifications;
 mod texts;
 mod catalog_text;
 mod contents;
+mod shown;
 mod paging;

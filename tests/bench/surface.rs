@@ -85,9 +85,13 @@ fn over_http(library: &Path, time: Duration) {
                 }
             });
         }
+        // The load begins when every client has been served a few times.
+        while answers.load(Ordering::Relaxed) < 10 * CLIENTS {
+            std::thread::yield_now();
+        }
         let started = Instant::now();
         // Waiting is what a load test does.
-        let mut wait = |until: Duration| std::thread::park_timeout(until.saturating_sub(started.elapsed()));
+        let wait = |until: Duration| std::thread::park_timeout(until.saturating_sub(started.elapsed()));
         wait(Duration::from_secs(1));
         early = memory(server.session.process_id());
         while started.elapsed() < time {

@@ -62,9 +62,14 @@ class Place:
         shutil.copytree(REPOSITORY / "fixtures/skills", copy)
         return copy
 
-    def run(self, command, log):
+    def run(self, command, log, **variables):
         """Runs a client and returns what it said, which is also in `log`."""
-        return run(command, self.environment, self.temporary, STEP_SECONDS, self.temporary / log)
+        environment = {**self.environment, **variables}
+        return run(command, environment, self.temporary, STEP_SECONDS, self.temporary / log)
+
+    def typescript(self):
+        """The command of the TypeScript client. Node looks for packages beside a program, so it goes there."""
+        return ["node", shutil.copy(HERE / "clients/typescript.mjs", self.installed)]
 
 
 def run(command, environment, folder, seconds, log=Path(os.devnull)):

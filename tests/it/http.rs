@@ -104,9 +104,9 @@ fn clients_with_the_same_ids_get_their_own_answers() {
     let endless = server.message("2025-11-25", &call(7, "run_script", &run("spin.sh", 0))).send();
     std::thread::scope(|scope| {
         for n in 1..=8 {
-            let (server, run) = (&server, &run);
+            let (client, run) = (*server, &run);
             scope.spawn(move || {
-                let answer = server.call(7, "run_script", run("a.sh", n));
+                let answer = client.call(7, "run_script", run("a.sh", n));
                 assert_eq!(answer["id"], 7);
                 let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
                 assert!(text.contains(&format!("\"stdout\":\"{n}\\n\"")), "{n}: {text}");
@@ -122,11 +122,11 @@ fn sixty_four_busy_clients_are_never_told_to_wait() {
     let server = serve(library.path()).http();
     std::thread::scope(|scope| {
         for _ in 0..64 {
-            let server = &server;
+            let client = *server;
             scope.spawn(move || {
-                let mut connection = server.connect();
+                let mut connection = client.connect();
                 for id in 0..100 {
-                    connection.send(&server.message("2025-11-25", &ping(id)));
+                    connection.send(&client.message("2025-11-25", &ping(id)));
                     let reply = connection.reply();
                     assert_eq!((reply.status, &reply.json()["id"]), (200, &json!(id)), "{reply:?}");
                 }

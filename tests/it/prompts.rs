@@ -224,9 +224,9 @@ fn wrong_arguments_of_a_prompt_are_named() {
 fn an_unknown_prompt_is_refused_with_names_that_are_close() {
     let folder = library(&SKILLS);
     for mut session in both_eras(folder.path()) {
-        for params in [json!({"name": "pfd"}), json!({"name": "skill", "arguments": {"name": "pfd"}})] {
+        for params in [json!({"name": "pdg"}), json!({"name": "skill", "arguments": {"name": "pdg"}})] {
             let error = session.error("prompts/get", params);
-            let expected = "no skill is called `pfd`\nhint: close names are `pdf`";
+            let expected = "no skill is called `pdg`\nhint: close names are `pdf`";
             assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!(expected)));
         }
         for name in ["", "nothing like it", "pdf/SKILL", "../pdf"] {

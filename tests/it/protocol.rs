@@ -192,6 +192,9 @@ impl Numbers {
     }
 }
 
+/// What gives JSON its shape.
+const PUNCTUATION: &[u8] = b"{}[]\",:\\0 \n";
+
 /// A message in which a few bytes are others, missing, doubled or swapped.
 fn damaged(message: &str, numbers: &mut Numbers) -> Vec<u8> {
     let mut bytes = message.as_bytes().to_vec();
@@ -200,7 +203,7 @@ fn damaged(message: &str, numbers: &mut Numbers) -> Vec<u8> {
         match numbers.below(5) {
             0 => bytes[at] = u8::try_from(numbers.below(256)).unwrap(),
             1 => drop(bytes.remove(at)),
-            2 => bytes.insert(at, b"{}[]\",:\\0 \n"[numbers.below(12)]),
+            2 => bytes.insert(at, PUNCTUATION[numbers.below(PUNCTUATION.len())]),
             3 => bytes.truncate(at.max(1)),
             _ => {
                 let other = numbers.below(bytes.len());
@@ -349,6 +352,8 @@ fn long_last_answers_are_written_whole() {
     let library = tempfile::tempdir().unwrap();
     write_library(library.path(), 600);
     let mut session = serve(library.path()).start();
+    // How long that takes is another matter.
+    session.wait_for_log("generation 1");
     let list = json!({"name": "skills_list", "arguments": {}});
     let ids: Vec<Value> = (0..4).map(|_| session.post("tools/call", list.clone())).collect();
     session.close_input();
@@ -402,6 +407,13 @@ fn every_revision_of_the_handshake_is_spoken() {
         let found = session.call("skills_list", json!({}));
         let structured = found.get("structuredContent").is_some();
         assert_eq!(structured, version >= "2025-06-18", "{version}: {found}");
+        let tools = session.request("tools/list", json!({}))["result"]["tools"].clone();
+        let described: Vec<&Value> = (tools.as_array().unwrap().iter())
+            .filter(|tool| tool.get("outputSchema").is_some())
+            .map(|tool| &tool["name"])
+            .collect();
+        let expected: &[&str] = if structured { &["skills_list", "skills_search"] } else { &[] };
+        assert_eq!(described, expected, "{version}");
         still_answers(&mut session);
     }
 }

@@ -149,6 +149,27 @@ fn every_skill_is_listed_once_with_the_words_of_its_front_matter() {
 }
 
 #[test]
+fn newer_clients_are_told_how_long_an_answer_holds() {
+    let folder = library(&crate::SMALL);
+    for mut session in both_eras(folder.path()) {
+        for (method, params) in [
+            ("tools/list", json!({})),
+            ("prompts/list", json!({})),
+            ("resources/list", json!({})),
+            ("resources/templates/list", json!({})),
+            ("resources/read", json!({"uri": "skill://pdf/SKILL.md"})),
+        ] {
+            let result = session.result(method, params);
+            // What is on disk may change at any moment.
+            let expected =
+                if session.is_stateless() { [json!(0), json!("complete")] } else { [json!(null), json!(null)] };
+            assert_eq!([&result["ttlMs"], &result["resultType"]], expected.each_ref(), "{method}: {result}");
+            assert_eq!(result["cacheScope"].is_string(), session.is_stateless(), "{method}: {result}");
+        }
+    }
+}
+
+#[test]
 fn three_templates_say_what_can_be_read() {
     let folder = library(&crate::SMALL);
     for mut session in both_eras(folder.path()) {
@@ -258,11 +279,10 @@ fn any_name_of_a_file_can_be_written_in_a_uri() {
         "plus+ and space.txt",
         "[x]{y}.txt",
         "tab\tnew\nline.txt",
-        "back\\slash.txt",
         "文書/目次.md",
         "\u{202e}gnp.txt",
         "no-extension",
-        "docs/..dots..",
+        "docs/dots..",
         "at@colon:.txt",
         "🦀.md",
     ];
@@ -280,6 +300,36 @@ fn any_name_of_a_file_can_be_written_in_a_uri() {
         let expected: BTreeSet<String> =
             names.into_iter().chain(["SKILL.md"]).map(|name| format!("skill://pdf/{}", encoded(name))).collect();
         assert_eq!(found.keys().cloned().collect::<BTreeSet<_>>(), expected);
+    }
+}
+
+#[test]
+fn what_is_listed_is_what_can_be_read() {
+    let names = [
+        "back\\slash.txt",
+        "\\start.txt",
+        "a:b.txt",
+        "docs/a:b.txt",
+        "1:2.txt",
+        "C:",
+        "ü:x",
+        "docs/x\\..\\y",
+        "~",
+        " ",
+        "fine.txt",
+    ];
+    let folder = library(&[("pdf/SKILL.md", &skill("pdf", "x"))]);
+    for name in names {
+        write_files(&folder.path().join("pdf"), &[(name, name)]);
+    }
+    for mut session in both_eras(folder.path()) {
+        let listed = collection(&mut session, "skill://pdf/");
+        assert_eq!(listed["skill://pdf/fine.txt"], b"fine.txt");
+        for name in names {
+            let uri = format!("skill://pdf/{}", encoded(name));
+            let answer = session.request("resources/read", json!({"uri": uri}));
+            assert_eq!(answer.get("result").is_some(), listed.contains_key(&uri), "{name}: {answer}");
+        }
     }
 }
 

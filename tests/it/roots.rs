@@ -153,6 +153,23 @@ fn both_versions_of_the_record_of_plugins_are_understood() {
 }
 
 #[test]
+fn a_plugins_skill_is_always_shown_with_the_plugins_name() {
+    let (_here, launch) = empty();
+    put(launch.home(), ".claude/skills", "notes");
+    put(launch.home(), ".claude/skills", "mine");
+    install(launch.home(), "v1");
+    let mut session = launch.start();
+    let shown = |session: &mut Session, name: &str| {
+        let text = session.call("skill", json!({"name": name}))["content"][0]["text"].as_str().unwrap().to_owned();
+        text.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(shown(&mut session, "minutes"), "Loading: notes-kit:minutes");
+    assert_eq!(shown(&mut session, "notes-kit:notes"), "Loading: notes-kit:notes");
+    assert_eq!(shown(&mut session, "user:notes"), "Loading: user:notes");
+    assert_eq!(shown(&mut session, "mine"), "Loading: mine");
+}
+
+#[test]
 fn a_broken_record_of_plugins_is_told_and_the_server_starts() {
     let good = r#"[{"installPath": "~/kit"}]"#;
     let cases = [

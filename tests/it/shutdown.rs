@@ -26,15 +26,20 @@ fn scripts() -> TempDir {
     skill(&[("spin.sh", "while :; do :; done\n"), ("sleep.py", "import time\ntime.sleep(3600)\n")])
 }
 
-/// Starts a script that never ends, and waits until it runs.
-fn start(session: &mut Session, file: &str) -> Value {
-    let arguments = json!({"skill_path": "tool", "file": file, "args": {}});
-    let call = json!({"name": "run_script", "arguments": arguments, "_meta": {"progressToken": file}});
-    let id = session.post("tools/call", call);
-    loop {
+/// Starts scripts that never end, and waits until they run.
+fn start(session: &mut Session, files: &[&str]) {
+    for file in files {
+        let arguments = json!({"skill_path": "tool", "file": file, "args": {}});
+        session.post(
+            "tools/call",
+            json!({"name": "run_script", "arguments": arguments, "_meta": {"progressToken": file}}),
+        );
+    }
+    let mut waiting = files.to_vec();
+    while !waiting.is_empty() {
         let progress = session.notification("notifications/progress");
         if progress["params"]["message"].as_str().is_some_and(|message| message.starts_with("running")) {
-            return id;
+            waiting.retain(|file| progress["params"]["progressToken"] != *file);
         }
     }
 }
@@ -58,9 +63,7 @@ fn a_script_and_a_subscription_do_not_hold_up_the_end() {
             } else {
                 session.result("resources/subscribe", json!({"uri": "skill://tool/"}));
             }
-            for file in ["spin.sh", "sleep.py"] {
-                start(&mut session, file);
-            }
+            start(&mut session, &["spin.sh", "sleep.py"]);
             let began = Instant::now();
             end(&mut session, way);
             let (status, _) = session.wait();
@@ -91,7 +94,7 @@ fn a_subscription_with_a_script_beside_it_ends_with_its_result() {
     let folder = scripts();
     let mut session = serve(folder.path()).modern();
     let id = listen(&mut session);
-    start(&mut session, "spin.sh");
+    start(&mut session, &["spin.sh"]);
     session.close_input();
     let answer = session.answer(&id);
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");

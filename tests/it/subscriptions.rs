@@ -41,6 +41,7 @@ impl Client {
         let mut session = serve(folder.path()).modern();
         let uris = filter["resourceSubscriptions"].as_array().cloned().unwrap_or_default();
         filter["resourceSubscriptions"] = uris.into_iter().chain([json!(MARK)]).collect();
+        session.result("prompts/list", json!({}));
         let id = listen(&mut session, &filter);
         (Self { folder, session, edits: 0 }, id)
     }
@@ -408,6 +409,28 @@ fn what_does_not_exist_cannot_be_subscribed_to() {
 }
 
 #[test]
+fn a_thousand_resources_are_watched_and_no_more() {
+    let mut client = Client::legacy(&watched_files());
+    // The mark is one of them.
+    let uris: Vec<String> = (1..=1_000).map(|number| format!("skill://pdf/many/{number}.txt")).collect();
+    for number in 1..=1_000 {
+        write_files(client.folder.path(), &[(&format!("pdf/many/{number}.txt"), "x")]);
+    }
+    let (last, others) = uris.split_last().unwrap();
+    for uri in others {
+        client.session.result("resources/subscribe", json!({"uri": uri}));
+    }
+    let error = client.session.error("resources/subscribe", json!({"uri": last}));
+    assert!(error["code"] == -32602 && error["message"].as_str().unwrap().contains("1000"), "{error}");
+    client.session.result("resources/unsubscribe", json!({"uri": others[0]}));
+    client.session.result("resources/subscribe", json!({"uri": last}));
+    client.told();
+    client.put("pdf/many/1.txt", "y");
+    client.put("pdf/many/1000.txt", "y");
+    assert_eq!(client.told(), [last.as_str()]);
+}
+
+#[test]
 fn many_edits_at_once_are_told_a_few_times() {
     let mut client = Client::legacy(&watched_files());
     client.session.result("resources/subscribe", json!({"uri": "skill://pdf"}));
@@ -554,29 +577,50 @@ fn a_skill_that_appears_after_the_subscription_is_told() {
     assert_eq!(client.told(), uris);
 }
 
+/// Edits a tree skill until that is told twice, and returns what was told of other resources before.
+fn told_before_forms(session: &mut Session, folder: &Path) -> Vec<String> {
+    let mut told = Vec::new();
+    for edit in ["blur", "leave"] {
+        session.result("prompts/list", json!({}));
+        put(folder, "forms.md", &SMALL[0].1.replace("submit", edit));
+        loop {
+            let notice = session.notification(UPDATED);
+            match notice["params"]["uri"].as_str().unwrap() {
+                "skill://forms" => break,
+                other => told.push(other.to_owned()),
+            }
+        }
+    }
+    told
+}
+
 #[test]
-fn a_change_right_behind_the_acknowledgement_is_told() {
+fn a_change_right_behind_the_first_acknowledgement_is_told() {
+    for _ in 0..5 {
+        let folder = library(&SMALL);
+        let mut session = serve(folder.path()).modern();
+        listen(&mut session, &json!({"resourceSubscriptions": ["skill://pdf", "skill://forms"]}));
+        put(folder.path(), "pdf/SKILL.md", &skill("pdf", "x"));
+        assert_eq!(told_before_forms(&mut session, folder.path()), ["skill://pdf"]);
+    }
+}
+
+#[test]
+fn a_change_right_behind_the_acknowledgement_of_many_is_told() {
     let files: Vec<(String, String)> = (0..300)
         .map(|number| format!("s{number}"))
         .map(|name| (format!("{name}/SKILL.md"), skill(&name, "x")))
         .collect();
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([SMALL[0]]).collect();
     let uris: Vec<String> = (0..300).map(|number| format!("skill://s{number}")).collect();
+    let uris: Vec<&str> = ["skill://forms"].into_iter().chain(uris.iter().map(String::as_str)).collect();
     let folder = library(&files);
     let mut session = serve(folder.path()).modern();
     session.result("prompts/list", json!({}));
-    let filter = json!({"resourceSubscriptions": uris, "toolsListChanged": true});
-    listen(&mut session, &filter);
+    listen(&mut session, &json!({"resourceSubscriptions": uris}));
     put(folder.path(), "s299/SKILL.md", &skill("s299", "y"));
-    // A second change that is certainly told, so that the first one is not waited for in vain.
-    put(folder.path(), "new/SKILL.md", &skill("new", "x"));
-    session.notification("notifications/tools/list_changed");
-    put(folder.path(), "s0/SKILL.md", &skill("s0", "y"));
-    let mut told = Vec::new();
-    while told.last().is_none_or(|uri| uri != "skill://s0") {
-        told.push(session.notification(UPDATED)["params"]["uri"].as_str().unwrap().to_owned());
-    }
-    assert_eq!(told, ["skill://s299", "skill://s0"]);
+    assert_eq!(told_before_forms(&mut session, folder.path()), ["skill://s299"]);
 }
 
 #[test]

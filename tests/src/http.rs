@@ -4,6 +4,7 @@ use crate::{Launch, Session};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::ops::Deref;
 use std::time::Duration;
 
 /// Longer than anything a test waits for, on the slowest machine.
@@ -15,6 +16,12 @@ pub const TOKEN: &str = "the-token-of-the-tests";
 /// A server on a free port of this machine.
 pub struct HttpServer {
     pub session: Session,
+    client: Client,
+}
+
+/// Who knows where a server is.
+#[derive(Clone, Copy)]
+pub struct Client {
     address: SocketAddr,
 }
 
@@ -34,11 +41,19 @@ impl Launch {
         if address.ip().is_unspecified() {
             address.set_ip([127, 0, 0, 1].into());
         }
-        HttpServer { session, address }
+        HttpServer { session, client: Client { address } }
     }
 }
 
-impl HttpServer {
+impl Deref for HttpServer {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Client {
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -184,7 +184,7 @@ impl Session {
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
     pub fn result(&mut self, method: &str, params: Value) -> Value {
         let mut answer = self.request(method, params.clone());
-        assert!(answer["result"].is_object(), "{method} {params}: {answer}");
+        assert!(answer["result"].is_object(), "{method} {params}: {answer:.2000}");
         answer["result"].take()
     }
 
@@ -192,7 +192,7 @@ impl Session {
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
     pub fn error(&mut self, method: &str, params: Value) -> Value {
         let mut answer = self.request(method, params.clone());
-        assert!(answer["error"]["code"].is_i64(), "{method} {params}: {answer}");
+        assert!(answer["error"]["code"].is_i64(), "{method} {params}: {answer:.2000}");
         answer["error"].take()
     }
 

@@ -101,7 +101,7 @@ impl Builder {
 
     /// Tells the operator what a new generation holds.
     pub fn report(&self, engine: &mut EngineInstance, generation: u64) {
-        let (Ok(page), Ok(problems)) = (engine.skills(None, 0, 0), engine.problems(MOST_LOGGED)) else { return };
+        let (Ok(page), Ok(problems)) = (engine.skills(None, None, 0, 0), engine.problems(MOST_LOGGED)) else { return };
         for problem in &problems {
             log_problem(&self.terms, problem);
         }

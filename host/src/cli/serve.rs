@@ -8,10 +8,11 @@ use crate::library::watch::{self, Disturbances, Watcher};
 use crate::lockdown;
 use crate::mcp::http;
 use crate::mcp::http::config::{HttpConfig, HttpProblem};
-use crate::mcp::requests::Cancellations;
 use crate::mcp::notifications;
+use crate::mcp::requests::Cancellations;
 use crate::mcp::server::{Reach, Skillcell};
 use crate::mcp::transport::Stdio;
+use crate::memory;
 use anyhow::Context as _;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -40,6 +41,7 @@ const MOST_OPEN_FILES: u64 = 16_384;
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
     // Before the first thread, so that it holds for all of them.
     lockdown::forbid_programs()?;
+    memory::keep_together();
     raise_open_files();
     let mut told = arguments.more.told();
     told.folders = arguments.folders.into_iter().chain(told.folders).collect();
@@ -69,6 +71,7 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
     };
     let Opened { catalog, config, terms, scripts } = opened?;
     let (watcher, disturbances) = Watcher::new(Arc::clone(&terms.roots));
+    catalog.trust(watcher.stillness());
     keep_looking(catalog.clone(), watcher, disturbances.clone());
     let cancellations = Cancellations::new(ended.clone());
     let reach = if http.is_some() { Reach::Http } else { Reach::Stdio };

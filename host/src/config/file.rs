@@ -128,7 +128,8 @@ pub fn line_of(path: &Path, message: &str) -> String {
     let key = message.split([' ', ':']).next().unwrap_or_default();
     let key = key.rsplit('.').next().unwrap_or_default();
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let is_key = |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let is_key =
+        |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
     let found = text.lines().position(is_key).filter(|_| !key.is_empty());
     found.map(|line| format!(":{}", line + 1)).unwrap_or_default()
 }

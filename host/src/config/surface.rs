@@ -10,7 +10,8 @@ const FEWEST_CHARACTERS: usize = 1_000;
 
 /// The command line is stronger than the file.
 pub fn resolve(profile: Option<Profile>, chosen: Vec<ToolName>, raw: &RawConfig) -> Result<Surface, String> {
-    let named = raw.tools.as_deref().map(|names| tools(names).map_err(|error| format!("tools: {error}"))).transpose()?;
+    let named =
+        raw.tools.as_deref().map(|names| tools(names).map_err(|error| format!("tools: {error}"))).transpose()?;
     let tools = Some(chosen).filter(|chosen| !chosen.is_empty()).or(named);
     if let Some(most) = raw.catalog_max_chars.filter(|most| *most < FEWEST_CHARACTERS) {
         return Err(format!("catalog_max_chars is {most}, and must be at least {FEWEST_CHARACTERS}"));

@@ -66,7 +66,7 @@ fn gather(folder: &Dir, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
     for entry in listed.into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
         let Ok(kind) = entry.file_type() else { continue };
-        if name.starts_with('.') || files.len() >= MOST_FILES {
+        if name.starts_with('.') || files.len() >= MOST_FILES || !is_portable(&name) {
             continue;
         }
         let below = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
@@ -76,6 +76,11 @@ fn gather(folder: &Dir, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
             gather(folder, &below, depth + 1, files);
         }
     }
+}
+
+/// Whether a name means the same on every system. A path that looks like one of another system is never served.
+fn is_portable(name: &str) -> bool {
+    !name.contains('\\') && name.as_bytes().get(1) != Some(&b':')
 }
 
 /// A file name's media type, for clients that show or save it.

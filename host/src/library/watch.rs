@@ -1,6 +1,7 @@
 //! Notices that something below the roots changed, without saying what: looking is `scan`'s work.
 
 use crate::library::roots::SkillRoot;
+use crate::library::stillness::{self, Stillness};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -20,27 +21,40 @@ pub struct Watcher {
     watched: BTreeSet<PathBuf>,
     /// Roots that could not be watched, told once.
     failed: BTreeSet<PathBuf>,
+    stillness: Arc<Stillness>,
 }
 
 impl Watcher {
     pub fn new(roots: Arc<[SkillRoot]>) -> (Self, Disturbances) {
         let (sender, receiver) = watch::channel(0);
+        let stillness = Arc::new(Stillness::new(Arc::clone(&roots)));
+        let told = Arc::clone(&stillness);
         let notice = move |event: notify::Result<Event>| {
-            if event.map_or(true, |event| is_change(&event)) {
+            let event = event.ok();
+            if event.as_ref().is_none_or(is_change) && told.saw(event.as_ref()) {
                 sender.send_modify(|count| *count += 1);
             }
         };
-        let system = notify::recommended_watcher(notice)
+        let mut system = notify::recommended_watcher(notice)
             .inspect_err(|error| tracing::warn!("changes on disk are noticed only by looking: {error}"))
             .ok();
-        let mut watcher = Self { roots, system, watched: BTreeSet::new(), failed: BTreeSet::new() };
+        if let (Some(system), Some(place)) = (&mut system, stillness.place()) {
+            // If this fails, nobody ever knows that it is still, and everybody looks.
+            let _ = system.watch(place, RecursiveMode::NonRecursive);
+        }
+        let mut watcher = Self { roots, system, watched: BTreeSet::new(), failed: BTreeSet::new(), stillness };
         watcher.watch();
         (watcher, receiver)
+    }
+
+    pub fn stillness(&self) -> Arc<Stillness> {
+        Arc::clone(&self.stillness)
     }
 
     /// Watches the roots that exist. Comes again from time to time, for those that appeared or came back.
     pub fn watch(&mut self) {
         let Some(system) = &mut self.system else { return };
+        let mut complete = true;
         for root in self.roots.iter() {
             let path = root.path();
             // What is watched is the folder, not the name. One that was replaced has to be watched anew.
@@ -48,6 +62,7 @@ impl Watcher {
             if !exists && self.watched.remove(&path) {
                 let _ = system.unwatch(&path);
             }
+            complete &= !exists || stillness::is_local(&path);
             if !exists || self.watched.contains(&path) {
                 continue;
             }
@@ -57,6 +72,7 @@ impl Watcher {
                     self.watched.insert(path);
                 }
                 Err(error) => {
+                    complete = false;
                     if self.failed.insert(path.clone()) {
                         let label = &root.label;
                         tracing::warn!("root `{label}` cannot be watched, so changes show up later: {error}");
@@ -64,6 +80,7 @@ impl Watcher {
                 }
             }
         }
+        self.stillness.watched(complete);
     }
 }
 

@@ -16,8 +16,8 @@ pub async fn complete(server: &Skillcell, request: CompleteRequestParams) -> Res
         Reference::Prompt(prompt) if prompt.name == ANY_SKILL && argument == "name" => names(server).await?,
         Reference::Prompt(prompt) => {
             // Asking tells whether there is such a prompt. Those of single skills have no arguments.
-            let known = prompt.name == ANY_SKILL
-                || server.catalog.skill(&prompt.name).await.map_err(ToolError::from)?.is_ok();
+            let known =
+                prompt.name == ANY_SKILL || server.catalog.skill(&prompt.name).await.map_err(ToolError::from)?.is_ok();
             if !known {
                 return Err(unknown("prompt", &prompt.name));
             }

@@ -11,7 +11,9 @@ pub fn contents(skill: &str, path: &str, bytes: Vec<u8>) -> ResourceContents {
     let uri = uri_of(skill, path);
     match String::from_utf8(bytes) {
         Ok(text) => ResourceContents::text(text, uri).with_mime_type(media_type(path, true)),
-        Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri).with_mime_type(media_type(path, false)),
+        Err(error) => {
+            ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri).with_mime_type(media_type(path, false))
+        }
     }
 }
 

@@ -54,10 +54,12 @@ pub async fn answer(
 
 async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Value>, ErrorData> {
     let index = server.fresh_index().await?;
+    server.left_out.keep_only(&index.skills);
     let page = paging::skills(&index.skills, cursor, PAGE)?;
     let skills: Vec<Summary> = page.items.to_vec();
+    let limit = server.config.file_limit;
     let asked = server.catalog.ask(move |engine, snapshot| {
-        let described = |skill: &Summary| Ok((describe(engine, snapshot, skill)?, skill.file.clone()));
+        let described = |skill: &Summary| Ok((describe(engine, snapshot, skill, limit)?, skill.file.clone()));
         skills.iter().map(described).collect::<Result<Vec<_>, Broken>>()
     });
     let mut skills = Vec::new();
@@ -80,17 +82,20 @@ async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Va
 
 async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorData> {
     let unknown = || ErrorData::invalid_params(format!("there is no skill `{}`", printable(uri)), None);
-    let wanted = uri.to_owned();
+    let (wanted, limit) = (uri.to_owned(), server.config.file_limit);
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
         let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
         let Some(found) = found else { return Ok(None) };
         let summary = found.skill.summary;
-        Ok(Some((describe(engine, snapshot, &summary)?, vec![summary.file])))
+        Ok(Some((describe(engine, snapshot, &summary, limit)?, vec![summary.file])))
     };
     let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, sources)| sources.clone()));
     let (described, _) = asked.await.map_err(ToolError::from)?.ok_or_else(unknown)?;
     let skill = described.map_err(|reason| {
-        ErrorData::invalid_params(format!("the skill `{}` is not served by this method: {reason}", printable(uri)), None)
+        ErrorData::invalid_params(
+            format!("the skill `{}` is not served by this method: {reason}", printable(uri)),
+            None,
+        )
     })?;
     Ok(Map::from_iter([("skill".to_owned(), skill)]))
 }
@@ -111,6 +116,7 @@ fn describe(
     engine: &mut EngineInstance,
     snapshot: &Snapshot,
     skill: &Summary,
+    limit: u64,
 ) -> Result<Result<Value, NotListed>, Broken> {
     let Some(document) = engine.document_of(&skill.file)? else { return Ok(Err(NotListed::WentAway)) };
     let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
@@ -118,7 +124,7 @@ fn describe(
         return Ok(Err(NotListed::OffFormat(reason)));
     }
     let belonging = engine.files_of(&skill.file)?;
-    let listed = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes());
+    let listed = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes(), limit);
     Ok(listed.map(|resources| {
         json!({"uri": format!("{}/SKILL.md", skill.uri), "frontmatter": frontmatter, "resources": resources})
     }))
@@ -127,14 +133,18 @@ fn describe(
 /// Clients of the extension are strict: one skill that breaks the format costs them the whole list.
 fn check_format(text: &str, frontmatter: &Value, folder: &str) -> Result<(), &'static str> {
     let length = |value: &Value| value.as_str().map_or(0, |text| text.chars().count());
-    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let name = frontmatter["name"].as_str().unwrap_or_default();
     let metadata = frontmatter.get("metadata").filter(|metadata| !metadata.is_null());
     let only_texts = |metadata: &Value| metadata.as_object().is_some_and(|map| map.values().all(Value::is_string));
     let rules = [
         (name == folder, "its `name` is not the name of its folder"),
         (name.len() <= 64 && name.split('-').all(is_word), "its `name` is not made of lower-case words joined by `-`"),
-        ((1..=1_024).contains(&length(&frontmatter["description"])), "its `description` is longer than 1,024 characters"),
+        (
+            (1..=1_024).contains(&length(&frontmatter["description"])),
+            "its `description` is longer than 1,024 characters",
+        ),
         (
             frontmatter.get("compatibility").is_none_or(|said| (1..=500).contains(&length(said))),
             "its `compatibility` is no text of up to 500 characters",
@@ -151,10 +161,9 @@ fn manifest(
     skill: &Summary,
     belonging: Option<&SkillFiles>,
     document: &[u8],
+    limit: u64,
 ) -> Result<Vec<Value>, NotListed> {
-    let entry = |path: &str, bytes: &[u8]| {
-        json!({"uri": uri_of(&skill.uri, path), "digest": Sha256::of(bytes).to_string(), "size": bytes.len()})
-    };
+    let entry = |path: &str, bytes: &[u8]| json!({"uri": uri_of(&skill.uri, path), "digest": Sha256::of(bytes).to_string(), "size": bytes.len()});
     let mut resources = vec![entry("SKILL.md", document)];
     let mut room = MOST_BYTES.checked_sub(document.len() as u64).ok_or(NotListed::TooLarge)?;
     let opened = belonging.and_then(|belonging| files::open(snapshot, belonging));
@@ -165,6 +174,9 @@ fn manifest(
     for file in opened.files.iter().filter(|file| file.path != "SKILL.md") {
         if file.size > room {
             return Err(NotListed::TooLarge);
+        }
+        if file.size > limit {
+            return Err(NotListed::OffFormat("one of its files is larger than what the server hands out"));
         }
         let read = reading::read(&opened.folder, &file.path, room).map_err(|_| NotListed::WentAway)?;
         room -= read.bytes.len() as u64;
@@ -183,9 +195,9 @@ async fn folder(server: &Skillcell, uri: &str, cursor: Option<&str>) -> Result<M
         let sources = vec![found.skill.summary.file.clone()];
         Ok(Some((children(engine, snapshot, &found)?, sources)))
     };
-    let asked = server.catalog.ask_fresh(question, |found: &Option<(_, Vec<Location>)>| {
-        found.as_ref().map(|(_, sources)| sources.clone())
-    });
+    let asked = server
+        .catalog
+        .ask_fresh(question, |found: &Option<(_, Vec<Location>)>| found.as_ref().map(|(_, sources)| sources.clone()));
     let found = asked.await.map_err(ToolError::from)?.and_then(|(children, _)| children);
     let (skill, children) = found.ok_or_else(|| {
         ErrorData::invalid_params(format!("`{}` is no folder of a skill", printable(uri)), Some(json!({"uri": uri})))

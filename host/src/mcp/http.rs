@@ -9,7 +9,10 @@ mod refusal;
 mod timer;
 mod token;
 
+use crate::mcp::paging;
 use crate::mcp::server::Skillcell;
+use crate::private;
+use crate::sha256::hex;
 use bytes::Bytes;
 use config::{HttpConfig, HttpProblem};
 use guard::{Guard, PATH};
@@ -55,7 +58,7 @@ const CONNECTIONS: usize = 256;
 
 /// Requests of one address. All clients of a machine are one address, and 64 busy ones stay well below; a flood is cut to
 /// what leaves the machine time for others.
-const REQUESTS: Rate = Rate { each_second: 5_000, at_once: 10_000 };
+const REQUESTS: Rate = Rate { each_second: 20_000, at_once: 40_000 };
 
 /// Requests of one address with a wrong name, origin or token. A person who tries a configuration needs a few; each of them
 /// is logged.
@@ -66,6 +69,9 @@ const LAST_ANSWERS: Duration = Duration::from_millis(850);
 
 /// Until the next try after no connection could be accepted. Usually there are too many open files.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -204,13 +210,37 @@ impl Door {
         let is_json =
             head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         let body = read(body).await?;
-        let answer = self.mcp.handle(Request::from_parts(head, Full::new(body.clone()))).await;
+        if let Some((id, error)) = paging::wrong_cursor(&body) {
+            return Ok(json_rpc(StatusCode::OK, Some(id), &error));
+        }
+        let begins = begins_session(&body);
+        let mut answer = self.mcp.handle(Request::from_parts(head, Full::new(body.clone()))).await;
         // rmcp says the same of a body that is not JSON and of one that is no message.
         if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return Ok(not_understood(&body));
         }
+        if begins && let Some(session) = session() {
+            answer.headers_mut().insert(SESSION, session);
+        }
         Ok(answer)
     }
+}
+
+/// Whether a client of the era with sessions shakes hands.
+fn begins_session(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Asked<'body> {
+        #[serde(borrow)]
+        method: std::borrow::Cow<'body, str>,
+    }
+    serde_json::from_slice(body).is_ok_and(|asked: Asked<'_>| asked.method == "initialize")
+}
+
+/// The name of a session, which such a client expects. Nothing is kept under it, and every request stands alone.
+fn session() -> Option<HeaderValue> {
+    let mut bytes = [0; 16];
+    private::fill(&mut bytes).ok()?;
+    HeaderValue::from_str(&hex(&bytes)).ok()
 }
 
 /// The whole body, as long as it is not too large.
@@ -235,9 +265,13 @@ fn not_understood(body: &[u8]) -> Answer {
             (id, ErrorData::invalid_request("the body must be one message of JSON-RPC 2.0", None))
         }
     };
+    json_rpc(StatusCode::BAD_REQUEST, id, &error)
+}
+
+fn json_rpc(status: StatusCode, id: Option<RequestId>, error: &ErrorData) -> Answer {
     let message = json!({"jsonrpc": "2.0", "id": id, "error": error});
     let mut answer = Response::new(Full::from(message.to_string()).boxed());
-    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }

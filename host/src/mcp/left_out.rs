@@ -1,9 +1,9 @@
 //! Skills that the extension cannot serve, so that they are told as problems.
 
-use crate::bindings::types::{Location, Problem, Severity};
+use crate::bindings::types::{Location, Problem, Severity, Summary};
 use crate::mcp::extension::NotListed;
 use crate::printable::printable;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
@@ -23,6 +23,16 @@ impl LeftOut {
         self.skills().remove(&(file.root, file.path.clone()));
     }
 
+    /// Forgets skills that are gone.
+    pub fn keep_only(&self, skills: &[Summary]) {
+        let mut left_out = self.skills();
+        if !left_out.is_empty() {
+            let known: HashSet<(u32, &str)> =
+                skills.iter().map(|skill| (skill.file.root, skill.file.path.as_str())).collect();
+            left_out.retain(|(root, path), _| known.contains(&(*root, path.as_str())));
+        }
+    }
+
     pub fn problems(&self) -> Vec<Problem> {
         let problem = |((root, path), reason): (&(u32, String), &NotListed)| Problem {
             location: Location { root: *root, path: path.clone() },
@@ -30,7 +40,8 @@ impl LeftOut {
             severity: Severity::Warning,
             code: "not-in-skills-list".to_owned(),
             message: format!("it is not in skills/list: {reason}"),
-            advice: "mend that for clients that use skills/list; tools, prompts and resources serve it all the same".to_owned(),
+            advice: "mend that for clients that use skills/list; tools, prompts and resources serve it all the same"
+                .to_owned(),
         };
         self.skills().iter().map(problem).collect()
     }

@@ -11,14 +11,15 @@ use crate::mcp::surface::Announces;
 use crate::mcp::texts::Prints;
 use crate::sha256::Sha256;
 use rmcp::model::{
-    MetaObject, NotificationMetaObject, PromptListChangedNotification, ResourceContents, ResourceListChangedNotification,
-    ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter, ToolListChangedNotification,
+    MetaObject, NotificationMetaObject, PromptListChangedNotification, ResourceContents,
+    ResourceListChangedNotification, ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter,
+    ToolListChangedNotification,
 };
 use rmcp::object;
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
@@ -46,7 +47,20 @@ enum Notice {
 pub struct Hub {
     notices: broadcast::Sender<Notice>,
     watched: Mutex<HashMap<Arc<str>, Watched>>,
+    /// What clients of the stateless era are about to listen to.
+    prepared: Mutex<Vec<Prepared>>,
 }
+
+/// Everything a listener needs, made ready before it is told that it listens: from then on it must miss nothing.
+struct Prepared {
+    notices: broadcast::Receiver<Notice>,
+    uris: Vec<String>,
+    subscriptions: Vec<Subscription>,
+    at: Instant,
+}
+
+/// A client that was not there to be told is forgotten after this long.
+const FORGOTTEN: Duration = Duration::from_secs(10);
 
 struct Watched {
     sessions: usize,
@@ -60,7 +74,7 @@ pub struct TooMany;
 
 impl Default for Hub {
     fn default() -> Self {
-        Self { notices: broadcast::Sender::new(BACKLOG), watched: Mutex::default() }
+        Self { notices: broadcast::Sender::new(BACKLOG), watched: Mutex::default(), prepared: Mutex::default() }
     }
 }
 
@@ -187,6 +201,8 @@ async fn updates(server: &Skillcell) {
 #[derive(Default)]
 pub struct Subscribed {
     subscriptions: Mutex<HashMap<String, Subscription>>,
+    /// Ends the passing on to a client that began anew.
+    replaced: Mutex<CancellationToken>,
 }
 
 impl Subscribed {
@@ -196,6 +212,14 @@ impl Subscribed {
 
     pub fn remove(&self, uri: &str) {
         self.subscriptions().remove(uri);
+    }
+
+    /// Whoever says twice that the handshake is over is told everything once.
+    fn begin(&self) -> CancellationToken {
+        let mut replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        replaced.cancel();
+        *replaced = CancellationToken::new();
+        replaced.clone()
     }
 
     fn contains(&self, uri: &str) -> bool {
@@ -210,9 +234,10 @@ impl Subscribed {
 /// Passes notices on to a client of the `initialize` era, from the end of its handshake until it goes away.
 pub fn pass_on(server: &Skillcell, peer: Peer<RoleServer>, subscribed: Arc<Subscribed>) {
     let mut notices = server.hub.notices.subscribe();
+    let replaced = subscribed.begin();
     tokio::spawn(async move {
-        loop {
-            let sent = match notices.recv().await {
+        while let Some(notice) = replaced.run_until_cancelled(notices.recv()).await {
+            let sent = match notice {
                 Ok(notice) => {
                     let wanted: Vec<ServerNotification> = match notice {
                         Notice::Lists { tools, prompts, resources, reason } => {
@@ -261,20 +286,26 @@ fn list_changes([tools, prompts, resources]: [bool; 3], reason: Option<&str>) ->
     changes
 }
 
-/// Only resources of skills can be watched.
-pub fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
+/// What of a filter can be listened to: only resources of skills are watched. Prepares for it.
+pub fn accept(server: &Skillcell, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
         uris.retain(|uri| uri.starts_with("skill://"));
         uris.truncate(MOST_WATCHED);
     }
+    let uris = accepted.resource_subscriptions.clone().unwrap_or_default();
+    // rmcp asks without waiting, and says yes to the client right after.
+    let prepared = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(prepare(server, uris)));
+    let mut waiting = server.hub.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+    let forgotten: Vec<Prepared> = waiting.extract_if(.., |prepared| prepared.at.elapsed() > FORGOTTEN).collect();
+    waiting.push(prepared);
+    drop(waiting);
+    drop(forgotten);
     accepted
 }
 
-/// Passes notices on to a client of the stateless era until it no longer listens.
-pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
-    let mut notices = server.hub.notices.subscribe();
-    let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+async fn prepare(server: &Skillcell, uris: Vec<String>) -> Prepared {
+    let notices = server.hub.notices.subscribe();
     let mut subscriptions = Vec::new();
     for uri in &uris {
         match Subscription::new(server, uri).await {
@@ -282,6 +313,21 @@ pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
             Err(error) => tracing::warn!("{error}"),
         }
     }
+    Prepared { notices, uris, subscriptions, at: Instant::now() }
+}
+
+/// Passes notices on to a client of the stateless era until it no longer listens.
+pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
+    let wanted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    let ready = {
+        let mut waiting = server.hub.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = waiting.iter().position(|prepared| prepared.uris == wanted);
+        place.map(|place| waiting.remove(place))
+    };
+    let Prepared { mut notices, uris, subscriptions: _subscriptions, .. } = match ready {
+        Some(ready) => ready,
+        None => prepare(server, wanted).await,
+    };
     let sink = context.sink();
     let cancelled = server.cancellations.subscription(sink.id());
     loop {

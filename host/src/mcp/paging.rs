@@ -5,6 +5,8 @@ use crate::bindings::types::{SkillModel, Summary};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rmcp::ErrorData;
+use rmcp::model::RequestId;
+use serde_json::Value;
 
 /// The part of a list that one answer holds.
 pub struct Page<'a, T> {
@@ -44,6 +46,19 @@ pub fn names<'a, T: AsRef<str>>(all: &'a [T], cursor: Option<&str>, most: usize)
     let more = start + items.len() < all.len();
     let last = items.last().filter(|_| more).map(|last| last.as_ref());
     Ok(Page { items, next: last.map(|last| encoded(&last)) })
+}
+
+/// What is wrong with the cursor of a list request. rmcp takes one that is no string for none.
+pub fn wrong_cursor(message: &[u8]) -> Option<(RequestId, ErrorData)> {
+    const WITH_CURSOR: [&str; 4] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+    if !message.windows(8).any(|part| part == b"\"cursor\"") {
+        return None;
+    }
+    let message: Value = serde_json::from_slice(message).ok()?;
+    let cursor = &message["params"]["cursor"];
+    let wrong = WITH_CURSOR.contains(&message["method"].as_str()?) && !cursor.is_null() && !cursor.is_string();
+    let id = serde_json::from_value(message["id"].clone()).ok().filter(|_| wrong)?;
+    Some((id, ErrorData::invalid_params("cursor must be a string", None)))
 }
 
 fn encoded(last: &impl serde::Serialize) -> String {

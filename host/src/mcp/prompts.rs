@@ -64,7 +64,7 @@ pub async fn get(server: &Skillcell, request: GetPromptRequestParams) -> Result<
 }
 
 async fn document(server: &Skillcell, skill: &Summary) -> Result<(String, String), ErrorData> {
-    let uri = resources::document_uri(server, skill);
+    let uri = resources::document_uri(server.surface(), skill);
     let mut contents = resources::read(server, &uri).await?;
     match contents.pop() {
         Some(ResourceContents::TextResourceContents { text, .. }) => Ok((text, uri)),

@@ -1,8 +1,9 @@
-//! Requests that have no answer yet, and whether anybody still wants one.
+//! Requests that have no answer yet: whether anybody still wants one, how it goes, and what if it breaks.
 
-use rmcp::RoleServer;
-use rmcp::model::RequestId;
+use crate::scripts::Progress;
+use rmcp::model::{ProgressNotificationParam, RequestId};
 use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -66,9 +67,43 @@ fn either(connection: &CancellationToken, ended: CancellationToken) -> Cancellat
     token
 }
 
+/// Tells a client how a request goes, if it asked to be told.
+pub fn progress(context: &RequestContext<RoleServer>) -> Progress {
+    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_, _| {}) };
+    let (peer, runtime) = (context.peer.clone(), tokio::runtime::Handle::current());
+    Arc::new(move |progress, message| {
+        let (peer, token) = (peer.clone(), token.clone());
+        runtime.spawn(async move {
+            let notification = ProgressNotificationParam::new(token, progress).with_message(message);
+            // A client that is gone needs no progress.
+            let _ = peer.notify_progress(notification).await;
+        });
+    })
+}
+
+/// Answers also when the request panics: rmcp sends nothing then.
+pub async fn guarded<T>(request: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+    let mut request = std::pin::pin!(request);
+    std::future::poll_fn(|context| {
+        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| request.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| {
+            let message = "the request failed inside the server: its log says where";
+            std::task::Poll::Ready(Err(ErrorData::internal_error(message, None)))
+        })
+    })
+    .await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::ErrorCode;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_as_an_internal_error() {
+        let answer: Result<(), ErrorData> = guarded(async { panic!("boom") }).await;
+        assert_eq!(answer.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
+    }
 
     #[tokio::test]
     async fn a_request_is_over_with_its_connection_or_with_the_server() {

@@ -9,6 +9,7 @@ use crate::mcp::catalog_text::plain_line;
 use crate::mcp::contents::contents;
 use crate::mcp::paging;
 use crate::mcp::server::Skillcell;
+use crate::mcp::surface::Surface;
 use crate::mcp::tools::get_asset::unreadable;
 use crate::printable::printable;
 use crate::runtime::call::Broken;
@@ -37,12 +38,12 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListResour
     let page = paging::skills(&index.skills, cursor, PAGE)?;
     let listed = page.items.iter().flat_map(|skill| {
         // Name and description are those of the front matter, word for word: clients compare them with the document.
-        let document = Resource::new(document_uri(server, skill), document_name(skill))
+        let document = Resource::new(document_uri(server.surface(), skill), document_name(skill))
             .with_title(plain_line(&skill.shown_name))
             .with_description(&skill.description)
             .with_mime_type("text/markdown");
         let collection = server.surface().short_uris.then(|| {
-            let uri = format!("{}/", document_uri(server, skill));
+            let uri = format!("{}/", document_uri(server.surface(), skill));
             Resource::new(uri, format!("{}/", skill.shown_name))
                 .with_description(format!("All files of {}", plain_line(&skill.shown_name)))
         });
@@ -54,12 +55,12 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListResour
 }
 
 /// Where the document of a skill is, in the form that this surface lists.
-pub fn document_uri(server: &Skillcell, skill: &Summary) -> String {
-    if server.surface().short_uris { short_uri(skill) } else { format!("{}/SKILL.md", skill.uri) }
+pub fn document_uri(surface: &Surface, skill: &Summary) -> String {
+    if surface.short_uris { short_uri(skill) } else { format!("{}/SKILL.md", skill.uri) }
 }
 
 /// The name in a skill's document. A tree skill's is made for its URI.
-fn document_name(skill: &Summary) -> &str {
+pub fn document_name(skill: &Summary) -> &str {
     match skill.model {
         SkillModel::Folder => &skill.name,
         SkillModel::Tree => skill.uri.rsplit('/').next().unwrap_or(&skill.name),
@@ -74,9 +75,8 @@ fn short_uri(skill: &Summary) -> String {
 }
 
 pub fn templates() -> ListResourceTemplatesResult {
-    let template = |uri: &str, name: &str, description: &str| {
-        ResourceTemplate::new(uri, name).with_description(description)
-    };
+    let template =
+        |uri: &str, name: &str, description: &str| ResourceTemplate::new(uri, name).with_description(description);
     ListResourceTemplatesResult::with_all_items(vec![
         template(DOCUMENT, "skill", "The instructions of a skill, by its name or path").with_mime_type("text/markdown"),
         template(COLLECTION, "skill-files", "All files of a skill at once"),
@@ -99,7 +99,8 @@ pub async fn read(server: &Skillcell, uri: &str) -> Result<Vec<ResourceContents>
 
 /// No resource has this URI. Newer clients are sent another code, which rmcp sees to.
 pub fn not_found(uri: &str) -> ErrorData {
-    let message = format!("there is no resource `{}`: resources/list and skills/list tell what there is", printable(uri));
+    let message =
+        format!("there is no resource `{}`: resources/list and skills/list tell what there is", printable(uri));
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 

@@ -2,16 +2,14 @@
 
 #![expect(deprecated, reason = "the newest revision has no log levels, and clients of the older ones ask for them")]
 
-use crate::bindings::catalog::FoundSkill;
-use crate::bindings::types::{Location, Summary};
+use crate::bindings::types::Summary;
 use crate::catalog::{Catalog, Index};
 use crate::config::Config;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::contents::uri_of;
 use crate::mcp::left_out::LeftOut;
 use crate::mcp::notifications::{self, Hub, Subscribed, Subscription};
-use crate::mcp::requests::Cancellations;
+use crate::mcp::requests::{Cancellations, guarded, progress};
 use crate::mcp::surface::Surface;
 use crate::mcp::texts::{self, Texts};
 use crate::mcp::tools::ToolName;
@@ -23,9 +21,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
     DiscoverResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
 use rmcp::object;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -167,57 +165,6 @@ impl Shared {
         })
     }
 
-    /// The folder of a skill's files, else of its Markdown file, as a client can use it.
-    pub fn shown_folder(&self, skill: &FoundSkill) -> String {
-        match (self.reach, &skill.resources) {
-            (Reach::Http, _) => format!("{}/", skill.summary.uri),
-            (Reach::Stdio, Some(folder)) => self.absolute(folder, ""),
-            (Reach::Stdio, None) => {
-                let Location { root, path } = &skill.summary.file;
-                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                self.absolute(&Location { root: *root, path: folder.to_owned() }, "")
-            }
-        }
-    }
-
-    /// A file of a skill, as a client can use it.
-    pub fn shown_file(&self, skill: &FoundSkill, file: &str) -> String {
-        match (self.reach, &skill.resources) {
-            (Reach::Stdio, Some(folder)) => self.absolute(folder, file),
-            _ => uri_of(&skill.summary.uri, file),
-        }
-    }
-
-    /// A message that may name places of this machine. Clients from elsewhere learn which root or file is meant, not where
-    /// it is.
-    pub fn shown_message(&self, message: String) -> String {
-        if self.reach == Reach::Stdio {
-            return message;
-        }
-        let mut places = vec![(self.config.grants.file.clone(), "the operator's file".to_owned())];
-        places.extend(self.terms.roots.iter().map(|root| (root.path(), format!("root {}", root.label))));
-        places.extend(self.config.roots.home.clone().map(|home| (home, "~".to_owned())));
-        places.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
-        let named = |message: String, (path, name): (std::path::PathBuf, String)| {
-            message.replace(path.to_string_lossy().as_ref(), &name)
-        };
-        places.into_iter().filter(|(path, _)| path.parent().is_some()).fold(message, named)
-    }
-
-    fn shown_document(&self, skill: &Summary) -> String {
-        match self.reach {
-            Reach::Stdio => self.absolute(&skill.file, ""),
-            Reach::Http => format!("{}/SKILL.md", skill.uri),
-        }
-    }
-
-    fn absolute(&self, place: &Location, file: &str) -> String {
-        let root = self.terms.roots.get(place.root as usize).map(crate::library::roots::SkillRoot::path);
-        // Putting the parts together anew drops `.` and double separators.
-        let path = root.unwrap_or_default().join(&place.path).join(file).components().collect::<std::path::PathBuf>();
-        path.to_string_lossy().replace('\\', "/")
-    }
-
     fn instructions(&self) -> String {
         match self.catalog.last_index() {
             Some(index) => self.texts(&index).instructions.clone(),
@@ -283,8 +230,8 @@ impl ServerHandler for Skillcell {
         }
     }
 
-    async fn set_level(&self, _: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        Ok(())
+    async fn set_level(&self, _: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if is_stateless(&context) { Err(no_method("logging/setLevel")) } else { Ok(()) }
     }
 
     async fn list_tools(
@@ -361,11 +308,7 @@ impl ServerHandler for Skillcell {
         Ok(ReadResourceResult::new(guarded(resources::read(self, &request.uri)).await?).into())
     }
 
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if self.reach == Reach::Http {
             let message = "over HTTP a client listens with subscriptions/listen of revision 2026-07-28";
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
@@ -387,7 +330,7 @@ impl ServerHandler for Skillcell {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(notifications::accepted(requested))
+        Some(notifications::accept(self, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
@@ -401,7 +344,7 @@ impl ServerHandler for Skillcell {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
-        let stateless = context.protocol_version().is_some_and(|version| version.as_str() >= STATELESS_SINCE);
+        let stateless = is_stateless(&context);
         let answered = guarded(extension::answer(self, method, request.params.as_ref())).await?;
         if let Some(mut answer) = answered {
             if stateless {
@@ -412,8 +355,7 @@ impl ServerHandler for Skillcell {
             return Ok(CustomResult::new(Value::Object(answer)));
         }
         if !KNOWN_METHODS.contains(&method) || stateless && ONLY_WITH_HANDSHAKE.contains(&method) {
-            let message = format!("there is no method `{}`", printable(method));
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+            return Err(no_method(method));
         }
         let parameter = |name: &str| request.params.as_ref().and_then(|params| params.get(name));
         let message = match method {
@@ -446,44 +388,14 @@ fn no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     }
 }
 
-/// Tells a client how a request goes, if it asked to be told.
-fn progress(context: &RequestContext<RoleServer>) -> Progress {
-    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_, _| {}) };
-    let (peer, runtime) = (context.peer.clone(), tokio::runtime::Handle::current());
-    Arc::new(move |progress, message| {
-        let (peer, token) = (peer.clone(), token.clone());
-        runtime.spawn(async move {
-            let notification = ProgressNotificationParam::new(token, progress).with_message(message);
-            // A client that is gone needs no progress.
-            let _ = peer.notify_progress(notification).await;
-        });
-    })
+fn no_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{}`", printable(method)), None)
 }
 
-/// Answers also when the request panics: rmcp sends nothing then.
-async fn guarded<T>(request: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
-    let mut request = std::pin::pin!(request);
-    std::future::poll_fn(|context| {
-        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| request.as_mut().poll(context)));
-        polled.unwrap_or_else(|_| {
-            let message = "the request failed inside the server: its log says where";
-            std::task::Poll::Ready(Err(ErrorData::internal_error(message, None)))
-        })
-    })
-    .await
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version.as_str() >= STATELESS_SINCE)
 }
 
 fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_answered_as_an_internal_error() {
-        let answer: Result<(), ErrorData> = guarded(async { panic!("boom") }).await;
-        assert_eq!(answer.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
-    }
 }

@@ -2,6 +2,7 @@
 //! of data; nothing else in the server asks which profile it is.
 
 use crate::bindings::catalog::Duplicates;
+use crate::bindings::types::SkillModel;
 use crate::mcp::tools::ToolName;
 
 /// Most characters of a text with the catalog in it, unless told otherwise. Clients cut at 2,048.
@@ -45,8 +46,8 @@ pub struct Surface {
     /// Longest text with the catalog in it; everything when there is none.
     pub most_characters: Option<usize>,
     pub duplicates: Duplicates,
-    /// Tree skills are in the lists of `skills_list`.
-    pub lists_tree_skills: bool,
+    /// Lists and searches are about skills of this model only.
+    pub only_model: Option<SkillModel>,
     /// Resources are listed as `skill://{name}` and `skill://{name}/`.
     pub short_uris: bool,
     pub announces: Announces,
@@ -128,7 +129,7 @@ impl Profile {
             format: CatalogFormat::List,
             most_characters: Some(MOST_CHARACTERS),
             duplicates: Duplicates::Refuse,
-            lists_tree_skills: true,
+            only_model: None,
             short_uris: false,
             announces: Announces::OtherAnswers,
             all_roots: false,
@@ -143,7 +144,7 @@ impl Profile {
                     "Use skills.list for exhaustive metadata of every skill, and skills.search for targeted lookups.",
                 ),
                 catalog: CatalogPlace::None,
-                lists_tree_skills: false,
+                only_model: Some(SkillModel::Folder),
                 announces: Announces::EveryChange,
                 ..unified
             },

@@ -2,7 +2,8 @@
 
 use crate::bindings::types::Summary;
 use crate::catalog::Index;
-use crate::mcp::catalog_text::{Entry, catalog_text};
+use crate::mcp::catalog_text::{Entry, catalog_text, plain_line};
+use crate::mcp::resources;
 use crate::mcp::surface::Surface;
 use crate::mcp::tools::{self, ToolName};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -64,10 +65,15 @@ impl Texts {
         let prints = Prints {
             tools: print(&|hasher| tool_catalog.hash(hasher)),
             prompts: print(&|hasher| {
-                index.skills.iter().for_each(|skill| (&skill.shown_name, &skill.description).hash(hasher));
+                prompt_description.hash(hasher);
+                index.skills.iter().for_each(|skill| (&skill.shown_name, plain_line(&skill.description)).hash(hasher));
             }),
             resources: print(&|hasher| {
-                let listed = |skill: &Summary| (skill.uri.clone(), skill.shown_name.clone(), skill.description.clone());
+                let uri = |skill: &Summary| resources::document_uri(surface, skill);
+                let listed = |skill: &Summary| {
+                    let name = resources::document_name(skill);
+                    (uri(skill), name.to_owned(), plain_line(&skill.shown_name), skill.description.clone())
+                };
                 index.skills.iter().for_each(|skill| listed(skill).hash(hasher));
             }),
         };
@@ -81,7 +87,10 @@ pub fn introduction(surface: &Surface) -> String {
         return words.to_owned();
     }
     let sentences = [
-        (ToolName::GetSkill, "Before you begin a task, call get_skill with a sentence about it and follow what comes back. If several skills fit, it lists them: call it again with the skill_path of one."),
+        (
+            ToolName::GetSkill,
+            "Before you begin a task, call get_skill with a sentence about it and follow what comes back. If several skills fit, it lists them: call it again with the skill_path of one.",
+        ),
         (ToolName::SkillsSearch, "To find a skill by a word, search first with skills_search."),
         (ToolName::Skill, "skill loads one by its name."),
         (ToolName::ReadSkill, "read_skill reads one by its name, with paths of the files it mentions."),

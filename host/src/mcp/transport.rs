@@ -3,6 +3,7 @@
 //! rmcp ends the session or stays silent on some malformed messages. Here each gets the answer that JSON-RPC asks for, and
 //! only sound messages reach rmcp.
 
+use crate::mcp::paging;
 use crate::mcp::requests::Cancellations;
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, JsonRpcNotification, RequestId};
@@ -275,7 +276,10 @@ fn sort(line: &[u8]) -> Sorted {
         return Sorted::Nothing;
     }
     if let Ok(message) = serde_json::from_slice(line) {
-        return Sorted::Message(Box::new(message));
+        return match paging::wrong_cursor(line) {
+            None => Sorted::Message(Box::new(message)),
+            Some((id, error)) => Sorted::Wrong { error, id: Some(id) },
+        };
     }
     let wrong = |error: ErrorData, id: Option<RequestId>| Sorted::Wrong { error, id };
     let value: Value = match serde_json::from_slice(line) {

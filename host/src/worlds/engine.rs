@@ -7,11 +7,11 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill, LookupError,
-    Node, Page, Reference, Request, ScriptError, ScriptTerms, SearchResult, SkillFiles,
+    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
+    LookupError, Node, Page, Reference, Request, ScriptError, ScriptTerms, SearchResult, SkillFiles,
 };
 use crate::bindings::engine::{Engine, EnginePre};
-use crate::bindings::types::{Location, Problem};
+use crate::bindings::types::{Location, Problem, SkillModel};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::Runtime;
 use crate::runtime::budget::Budget;
@@ -135,16 +135,22 @@ impl EngineInstance {
         self.ask("problems", |engine, store| engine.call_problems(store, most))
     }
 
-    pub fn skills(&mut self, filter: Option<&str>, start: u32, most: u32) -> Result<Page, Broken> {
-        self.ask("skills", |engine, store| engine.call_skills(store, filter, start, most))
+    pub fn skills(
+        &mut self,
+        filter: Option<&str>,
+        model: Option<SkillModel>,
+        start: u32,
+        most: u32,
+    ) -> Result<Page, Broken> {
+        self.ask("skills", |engine, store| engine.call_skills(store, filter, model, start, most))
     }
 
     pub fn body(&mut self, file: &Location) -> Result<String, Broken> {
         self.ask("body", |engine, store| engine.call_body(store, file))
     }
 
-    pub fn search(&mut self, query: &str, limit: u32) -> Result<SearchResult, Broken> {
-        self.ask("search", |engine, store| engine.call_search(store, query, limit))
+    pub fn search(&mut self, query: &str, model: Option<SkillModel>, limit: u32) -> Result<SearchResult, Broken> {
+        self.ask("search", |engine, store| engine.call_search(store, query, model, limit))
     }
 
     pub fn find(&mut self, request: &Request) -> Result<Result<Answer, LookupError>, Broken> {

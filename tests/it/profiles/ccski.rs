@@ -1,8 +1,6 @@
 //! Profile `ccski`: one tool `skill` that lists every skill of the user, the project and plugins.
 
-use super::{
-    description, error, names, names_only_what_is_offered, only_text, put, refusal, skill, tools,
-};
+use super::{description, error, names, names_only_what_is_offered, only_text, put, refusal, skill, tools};
 use crate::SKILLCELL;
 use serde_json::json;
 use skillcell_tests::{Launch, write_files};

@@ -107,14 +107,14 @@ fn with(mut skill: Value, more: &Value) -> Value {
 fn a_list_has_every_skill_file_at_any_depth_and_no_tree_skills() {
     let folder = checkout();
     let mut session = start(&folder);
-    assert_eq!(session.call_json("skills.list", json!({})), json!({"skills": [beads(), pdf()]}));
+    let mut list = |arguments: Value| session.call_json("skills.list", arguments)["skills"].clone();
+    assert_eq!(list(json!({})), json!([beads(), pdf()]));
     for query in ["PDF", "pdf-reader", "portable DOC"] {
-        assert_eq!(session.call_json("skills.list", json!({"query": query})), json!({"skills": [pdf()]}), "{query}");
+        assert_eq!(list(json!({"query": query})), json!([pdf()]), "{query}");
     }
-    assert_eq!(session.call_json("skills.list", json!({"query": "tree"})), json!({"skills": []}));
-    let bodies = session.call_json("skills.list", json!({"includeBody": true, "query": "beads"}));
+    assert_eq!(list(json!({"query": "tree"})), json!([]));
     let body = json!({"body": "\nRun bd ready, then pick one.\nClose it when done.\n"});
-    assert_eq!(bodies, json!({"skills": [with(beads(), &body)]}));
+    assert_eq!(list(json!({"includeBody": true, "query": "beads"})), json!([with(beads(), &body)]));
 }
 
 #[test]

@@ -259,3 +259,68 @@ fn files_over_the_limit_of_the_variable_are_refused_with_both_sizes() {
     let refused = session.call("skill-resource", json!({"skill": "algorithmic-art", "path": "big.txt"}));
     assert!(refusal(&refused).contains("has 2000 bytes, and the limit is 1048"), "{refused}");
 }
+
+#[test]
+fn a_single_file_is_never_cut() {
+    let folder = examples();
+    let long = "0123456789 été\n".repeat(60_000);
+    write_files(
+        folder.path(),
+        &[("algorithmic-art/long.txt", &long), ("long/SKILL.md", &skill("long", "A long one", &long))],
+    );
+    let mut session = start(&folder);
+    let file = session.call("skill-resource", json!({"skill": "algorithmic-art", "path": "long.txt"}));
+    assert!(only_text(&file) == long, "the file is not served whole");
+    let loaded = session.call("skill", json!({"name": "long"}));
+    assert!(only_text(&loaded) == skill("long", "A long one", &long), "the skill is not served whole");
+}
+
+#[test]
+fn a_folder_that_is_too_large_for_one_answer_names_what_is_left_out() {
+    let folder = examples();
+    for (name, size) in [("a.txt", 200_000), ("b.txt", 100_000), ("c.txt", 10), ("d.txt", 90_000)] {
+        write_files(folder.path(), &[(&format!("algorithmic-art/big/{name}"), &"x".repeat(size))]);
+    }
+    let mut session = start(&folder);
+    let read = session.call("skill-resource", json!({"skill": "algorithmic-art", "path": "big"}));
+    let (note, files) = read["content"].as_array().unwrap().split_last().unwrap();
+    let sizes: Vec<(&str, usize)> =
+        (files.iter()).map(|file| (text(&file["resource"]["uri"]), text(&file["resource"]["text"]).len())).collect();
+    assert_eq!(sizes, [("skill://algorithmic-art/big/a.txt", 200_000), ("skill://algorithmic-art/big/c.txt", 10)]);
+    let note = text(&note["text"]);
+    assert!(note.starts_with("2 more files with 190000 bytes are left out"), "{note}");
+    assert!(note.ends_with("`big/b.txt`, `big/d.txt`"), "{note}");
+}
+
+#[test]
+fn a_pipe_in_a_skill_never_blocks() {
+    let folder = examples();
+    let pipe = folder.path().join("algorithmic-art/templates/pipe");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    let mut session = start(&folder);
+    let mut read = |path: &str| session.call("skill-resource", json!({"skill": "algorithmic-art", "path": path}));
+    assert_eq!(only_text(&read("")), "SKILL.md\ntemplates/a.js\ntemplates/b.html");
+    assert_eq!(read("templates")["content"].as_array().map(Vec::len), Some(2));
+    let refused = read("templates/pipe");
+    assert!(!refusal(&refused).is_empty());
+}
+
+#[test]
+fn files_are_read_as_they_are_now() {
+    let folder = examples();
+    let mut session = start(&folder);
+    for number in 0..30 {
+        // The same length each time: size alone would not tell.
+        let text = format!("edition {number:02}\n");
+        write_files(folder.path(), &[("algorithmic-art/templates/a.js", &text)]);
+        let read = session.call("skill-resource", json!({"skill": "algorithmic-art", "path": "templates/a.js"}));
+        assert_eq!(only_text(&read), text);
+        let file = skill("algorithmic-art", "Draw by rules", &text);
+        write_files(folder.path(), &[("algorithmic-art/SKILL.md", &file)]);
+        let loaded = session.call("skill", json!({"name": "algorithmic-art"}));
+        assert_eq!(only_text(&loaded), file);
+    }
+    std::fs::remove_file(folder.path().join("algorithmic-art/templates/a.js")).unwrap();
+    let gone = session.call("skill-resource", json!({"skill": "algorithmic-art", "path": "templates/a.js"}));
+    assert!(refusal(&gone).contains("`templates/b.html`"), "{gone}");
+}

@@ -32,8 +32,10 @@ pub fn query(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, Too
     let query = arguments.required_text("query")?;
     let name = arguments.required_text("integration")?;
     arguments.finish()?;
-    if query.trim().is_empty() {
-        return Err(WrongArguments("query is required".to_owned()).into());
+    for (name, value) in [("query", &query), ("integration", &name)] {
+        if value.trim().is_empty() {
+            return Err(WrongArguments(format!("{name} is required")).into());
+        }
     }
     let Some(integration) = Integration::ALL.into_iter().find(|known| known.name() == name) else {
         let names: Vec<&str> = Integration::ALL.into_iter().map(Integration::name).collect();

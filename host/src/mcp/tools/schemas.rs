@@ -38,10 +38,7 @@ pub fn input(tool: ToolName) -> Map<String, Value> {
             let names: Vec<&str> = Integration::ALL.into_iter().map(Integration::name).collect();
             let service = json!({"type": "string", "description": "Service to query", "enum": names});
             schema(
-                &[
-                    ("query", text("Natural language query describing what you want to know")),
-                    ("integration", service),
-                ],
+                &[("query", text("Natural language query describing what you want to know")), ("integration", service)],
                 &["query", "integration"],
             )
         }

@@ -95,8 +95,11 @@ fn read_all(folder: &Dir, files: Vec<SkillFile>, limit: u64) -> Looked {
     let mut room = MOST_BYTES;
     for file in files {
         let size = usize::try_from(file.size).unwrap_or(usize::MAX);
-        let bytes: Result<Vec<u8>, ReadError> =
-            if size > room { Err(ReadError::NotFound) } else { reading::read(folder, &file.path, limit).map(|read| read.bytes) };
+        let bytes: Result<Vec<u8>, ReadError> = if size > room {
+            Err(ReadError::NotFound)
+        } else {
+            reading::read(folder, &file.path, limit).map(|read| read.bytes)
+        };
         match bytes {
             Ok(bytes) => {
                 let used = std::str::from_utf8(&bytes).map_or(bytes.len() / 3 * 4 + 4, json_length);
@@ -113,7 +116,9 @@ fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
     let uri = &skill.summary.uri;
     let name = printable(&skill.summary.shown_name);
     match looked {
-        Looked::List(files) if files.is_empty() => Answer::Text(format!("`{name}` has no files besides its instructions")),
+        Looked::List(files) if files.is_empty() => {
+            Answer::Text(format!("`{name}` has no files besides its instructions"))
+        }
         Looked::List(files) => {
             let (shown, more) = fitted(&files);
             let mut text = shown.join("\n");
@@ -147,7 +152,9 @@ fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
             let names: Vec<String> = files.into_iter().take(MOST_NAMED).map(|file| file.path).collect();
             let path = printable(path);
             Answer::Refused(match &names[..] {
-                [] => format!("`{name}` has no `{path}`, and no other files\nhint: its instructions say which files it has"),
+                [] => format!(
+                    "`{name}` has no `{path}`, and no other files\nhint: its instructions say which files it has"
+                ),
                 _ => format!("`{name}` has no file or folder `{path}`\nhint: it has {}", quoted(&names)),
             })
         }

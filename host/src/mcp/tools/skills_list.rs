@@ -1,10 +1,10 @@
 //! `skills_list`: every skill with its metadata.
 
-use crate::bindings::types::{Location, Problem, Severity, SkillModel};
+use super::skill_view::SkillView;
+use crate::bindings::types::{Location, Problem, Severity};
 use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
-use super::skill_view::SkillView;
 use serde::Serialize;
 
 /// Most problems in one answer; `skillcell lint` shows all.
@@ -17,21 +17,21 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     let query = arguments.text("query")?;
     let with_bodies = arguments.boolean("includeBody")?.unwrap_or(false);
     arguments.finish()?;
-    let with_trees = server.surface().lists_tree_skills;
+    let model = server.surface().only_model;
     let answered = server.catalog.ask_all(move |engine, _| {
         let mut fitted = Fitted::default();
         let mut start = 0;
         loop {
-            let page = engine.skills(query.as_deref(), start, PAGE)?;
+            let page = engine.skills(query.as_deref(), model, start, PAGE)?;
+            fitted.total = page.total as usize;
             let last = page.skills.len() < PAGE as usize;
             start += PAGE;
-            for skill in page.skills.into_iter().filter(|skill| with_trees || skill.model == SkillModel::Folder) {
-                fitted.total += 1;
+            for skill in page.skills {
                 // One body at a time, because the next may not fit.
                 let body = if with_bodies && !fitted.full { Some(engine.body(&skill.file)?) } else { None };
                 fitted.add(SkillView { body, ..skill.into() });
             }
-            if last {
+            if last || fitted.full {
                 return Ok((fitted, engine.problems(MOST_PROBLEMS)?));
             }
         }
@@ -40,8 +40,7 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     problems.extend(server.left_out.problems());
     problems.truncate(MOST_PROBLEMS as usize);
     let left_out = fitted.total.saturating_sub(fitted.skills.len());
-    let note =
-        (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`"));
+    let note = (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`"));
     let mut line = match fitted.total {
         1 => "1 skill".to_owned(),
         total => format!("{total} skills"),

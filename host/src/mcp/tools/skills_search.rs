@@ -1,9 +1,9 @@
 //! `skills_search`: skills that contain every word of a query.
 
+use super::skill_view::SkillView;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::{Arguments, WrongArguments};
 use crate::mcp::server::Skillcell;
-use super::skill_view::SkillView;
 use serde::Serialize;
 
 /// Hits in an answer unless the caller says otherwise, and the most.
@@ -25,7 +25,8 @@ pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Resu
         }
     }
     let wanted = query.clone();
-    let found = server.catalog.ask_all(move |engine, _| engine.search(&wanted, limit)).await?;
+    let model = server.surface().only_model;
+    let found = server.catalog.ask_all(move |engine, _| engine.search(&wanted, model, limit)).await?;
     let hit = |hit: crate::bindings::catalog::Hit| HitView {
         skill: hit.skill.into(),
         score: hit.score,

@@ -92,17 +92,11 @@ fn instead(tool: ToolName) -> &'static [(ToolName, &'static str)] {
         Tool::SkillsList => {
             &[(Tool::SkillsSearch, "find text inside skills"), (Tool::GetSkill, "get the skill for a task")]
         }
-        Tool::SkillsSearch => {
-            &[(Tool::GetSkill, "get the skill for a task"), (Tool::Skill, "load one that you found")]
-        }
+        Tool::SkillsSearch => &[(Tool::GetSkill, "get the skill for a task"), (Tool::Skill, "load one that you found")],
         Tool::ReadSkill => &[(Tool::Skill, "load a skill as it is written"), (Tool::GetSkill, "find one for a task")],
         Tool::Query => &[(Tool::SkillsSearch, "find what skills say")],
-        Tool::GetSkill => {
-            &[(Tool::Skill, "load a skill whose name you know"), (Tool::SkillsSearch, "look for a word")]
-        }
-        Tool::ListSkills => {
-            &[(Tool::GetSkill, "get instructions for a task"), (Tool::SkillsList, "get a flat list")]
-        }
+        Tool::GetSkill => &[(Tool::Skill, "load a skill whose name you know"), (Tool::SkillsSearch, "look for a word")],
+        Tool::ListSkills => &[(Tool::GetSkill, "get instructions for a task"), (Tool::SkillsList, "get a flat list")],
         Tool::GetAsset => &[(Tool::SkillResource, "read any file or folder of a skill")],
         Tool::RunScript => &[(Tool::GetAsset, "read a script with `execution: claude` and run it yourself")],
         Tool::ReportUsage | Tool::RefreshSkills => &[],
