@@ -121,11 +121,10 @@ fn a_change_on_disk_reaches_every_server_and_an_end_concerns_only_one() {
     };
     let mut servers: Vec<Session> = (0..4).map(start).collect();
     for server in &mut servers {
+        server.result("prompts/list", json!({}));
         if server.is_stateless() {
             server.post("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
             server.notification("notifications/subscriptions/acknowledged");
-        } else {
-            server.result("prompts/list", json!({}));
         }
     }
     write_files(folder.path(), &[("skills/new/SKILL.md", &skill("new", "for all"))]);

@@ -47,14 +47,14 @@ pub async fn get(server: &Skillcell, request: GetPromptRequestParams) -> Result<
     } else {
         request.name
     };
-    if let Some(other) = arguments.keys().next() {
-        let message = format!("{} is not an argument of this prompt", printable(other));
-        return Err(ErrorData::invalid_params(message, None));
-    }
     let skill = match server.catalog.skill(&name).await.map_err(ToolError::from)? {
         Ok(served) => served.skill,
         Err(error) => return Err(no_skill_error(&name, &error)),
     };
+    if let Some(other) = arguments.keys().next() {
+        let message = format!("{} is not an argument of this prompt", printable(other));
+        return Err(ErrorData::invalid_params(message, None));
+    }
     let (text, uri) = document(server, &skill.summary).await?;
     let resource = ResourceContents::text(text, uri).with_mime_type("text/markdown");
     let annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(1.0);
