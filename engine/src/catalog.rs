@@ -2,9 +2,9 @@
 
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Candidate, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
-    Hit, Location, LookupError, Match, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms, SearchResult,
-    SkillFiles,
+    Answer, AssetError, Called, Candidate, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, Hit, Location, LookupError, Match, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms,
+    SearchResult, SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::SkillModel;
@@ -167,10 +167,12 @@ impl Catalog {
     pub fn search(&self, query: &str, model: Option<SkillModel>, limit: u32) -> SearchResult {
         let words = Query::new(query);
         let is_match = words.matcher();
-        let mut found: Vec<usize> =
-            (self.shelf.skills().filter(|(_, skill)| model.is_none_or(|model| skill.model == model) && is_match(skill)))
-                .map(|(number, _)| number)
-                .collect();
+        let mut found: Vec<usize> = (self
+            .shelf
+            .skills()
+            .filter(|(_, skill)| model.is_none_or(|model| skill.model == model) && is_match(skill)))
+        .map(|(number, _)| number)
+        .collect();
         let total = count(found.len());
         let mut place = vec![usize::MAX; self.shelf.count()];
         for (rank, fit) in self.shelf.keywords.rank(&tokenize(query)).iter().enumerate() {

@@ -2,8 +2,9 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill, Guest,
-    Location, LookupError, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms, SearchResult, SkillFiles,
+    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
+    Guest, Location, LookupError, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms, SearchResult,
+    SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;

@@ -218,9 +218,7 @@ fn close_to(shelf: &Shelf, name: &str) -> Vec<String> {
 }
 
 fn several(shelf: &Shelf, holders: &[usize]) -> LookupError {
-    LookupError::Several(
-        holders.iter().take(MOST_HOLDERS).map(|number| shelf.shown_name(*number).to_owned()).collect(),
-    )
+    LookupError::Several(holders.iter().take(MOST_HOLDERS).map(|number| shelf.shown_name(*number).to_owned()).collect())
 }
 
 fn trimmed(name: &str) -> &str {

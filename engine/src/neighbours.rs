@@ -95,7 +95,10 @@ mod tests {
         assert_eq!(catalog.skills(None, None, 0, 9).total, 5);
         assert!(catalog.problems(9).iter().all(|problem| problem.code != "duplicate-name"));
         let several = ["y", "z", "a/twin", "user:TWIN"].map(str::to_owned).to_vec();
-        assert_eq!(catalog.skill_of("project:Twin", Called::ByName).unwrap_err(), LookupError::Several(several[..2].to_vec()));
+        assert_eq!(
+            catalog.skill_of("project:Twin", Called::ByName).unwrap_err(),
+            LookupError::Several(several[..2].to_vec())
+        );
         // `user:TWIN` has the path `twin`, which wins over every short name if it is meant as one.
         assert_eq!(catalog.skill_of("twin", Called::ByPath).unwrap().summary.shown_name, several[3]);
         let folders = ["y", "z", "user:TWIN"].map(str::to_owned).to_vec();

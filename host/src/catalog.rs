@@ -63,6 +63,15 @@ pub struct News {
     pub skill_files: u64,
 }
 
+/// What came of bringing in changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Brought {
+    /// All that was on disk at that moment.
+    Everything,
+    /// Somebody else was faster, and may have looked earlier.
+    Nothing,
+}
+
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -171,7 +180,7 @@ impl Catalog {
             self.ask(|_, _| Ok(())).await?;
         }
         if let Some(outdated) = self.outdated(Look::OnlyIfStirred).await {
-            let _ = tokio::time::timeout(LONGEST_WAIT, self.bring_in(Some(outdated))).await;
+            self.bring_in_all(outdated).await;
         }
         Ok(())
     }
@@ -192,18 +201,33 @@ impl Catalog {
         if outdated.is_none() && generation() == before {
             return answer;
         }
-        if outdated.is_some() {
-            let _ = tokio::time::timeout(LONGEST_WAIT, self.bring_in(outdated)).await;
+        if let Some(outdated) = outdated {
+            self.bring_in_all(outdated).await;
         }
         self.ask(question).await
     }
 
+    /// Brings in everything that changed on disk before now, within reason.
+    async fn bring_in_all(&self, outdated: u64) {
+        let everything = async {
+            let mut outdated = Some(outdated);
+            for _ in 0..FRESH_TRIES {
+                // What somebody else brought in meanwhile may be from before the change that was seen here.
+                if outdated.is_none() || self.bring_in(outdated).await == Brought::Everything {
+                    return;
+                }
+                outdated = self.outdated(Look::Always).await;
+            }
+        };
+        let _ = tokio::time::timeout(LONGEST_WAIT, everything).await;
+    }
+
     /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
     /// the background. Does nothing if the generation that was found outdated is no longer served.
-    pub async fn bring_in(&self, outdated: Option<u64>) {
+    pub async fn bring_in(&self, outdated: Option<u64>) -> Brought {
         let updating = Arc::clone(&self.shared.updating).lock_owned().await;
         if outdated.is_some_and(|generation| generation != self.shared.pair.published().generation) {
-            return;
+            return Brought::Nothing;
         }
         let shared = Arc::clone(&self.shared);
         let (done, served) = oneshot::channel();
@@ -215,6 +239,7 @@ impl Catalog {
         });
         // The sender is dropped when there was nothing to do, which is just as good.
         let _ = served.await;
+        Brought::Everything
     }
 
     fn is_building(&self) -> bool {

@@ -54,7 +54,7 @@ enum Command {
 struct Roots {
     /// A folder of skills; a comma separates several
     #[arg(long = "root", value_name = "DIR")]
-    roots: Vec<String>,
+    folders: Vec<String>,
     /// Add the folders of the user and the project: `.claude/skills` and `.agents/skills`, in the home folder and here
     #[arg(long)]
     user: bool,
@@ -68,7 +68,7 @@ struct Roots {
 
 impl Roots {
     fn told(self) -> Told {
-        Told { folders: self.roots, user: self.user, plugins: self.plugins, config: self.config, ..Told::default() }
+        Told { folders: self.folders, user: self.user, plugins: self.plugins, config: self.config, ..Told::default() }
     }
 }
 
@@ -85,7 +85,7 @@ struct Serve {
     /// Which other server to stand in for
     #[arg(long, value_enum, value_name = "NAME")]
     profile: Option<Profile>,
-    /// The tools to offer, as in skill,skills_search
+    /// The tools to offer; a comma separates them
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
     #[command(flatten)]
@@ -98,7 +98,7 @@ struct Http {
     /// Serve Streamable HTTP at `/mcp` of this address instead, as in 127.0.0.1:8080 or only 8080
     #[arg(long = "http", value_name = "ADDR")]
     address: Option<String>,
-    /// A file whose first line is the token that clients must send; else SKILLCELL_HTTP_TOKEN, or a new one is shown
+    /// A file whose first line is the token that clients must send; else the variable `SKILLCELL_HTTP_TOKEN`, or a new one is shown
     #[arg(long = "http-token-file", value_name = "FILE", requires = "address")]
     token_file: Option<PathBuf>,
     /// Listen on any address; a proxy before the server speaks TLS
@@ -125,9 +125,10 @@ impl Cli {
     /// What is logged unless `SKILLCELL_LOG` says otherwise.
     pub fn log_filter(&self) -> &'static str {
         match (self.quiet, self.verbose) {
-            (true, _) => "error",
-            // rmcp logs every error answer as a warning, with its payload.
-            (false, 0) => "info,rmcp=error",
+            // To rmcp it is an error when a client goes away before its answer.
+            (true, _) => "error,rmcp::service=off",
+            // It logs every error answer as a warning, with its payload.
+            (false, 0) => "info,rmcp=error,rmcp::service=off",
             (false, 1) => "debug,rmcp=warn",
             (false, _) => "trace",
         }

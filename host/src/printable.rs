@@ -37,6 +37,11 @@ pub fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ")
 }
 
+/// A number of things.
+pub fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -101,7 +101,7 @@ fn over_http(library: &Path, time: Duration) {
     });
     let late = memory(server.session.process_id());
     let answers = answers.load(Ordering::Relaxed);
-    let rate = answers as f64 / time.as_secs_f64();
+    let rate = rate(answers, time);
     row("answers", &format!("{answers} ({rate:.0} a second)"));
     row("errors", &errors.load(Ordering::Relaxed).to_string());
     row("memory after one second, and at the end", &format!("{early:.1} MB, {late:.1} MB"));
@@ -169,10 +169,10 @@ impl Pipe {
             while answered < count {
                 let length = self.output.read(&mut buffer).expect("the process answers");
                 assert!(length > 0, "the process ended");
-                answered += buffer[..length].iter().filter(|byte| **byte == b'\n').count();
+                answered += buffer[..length].split(|byte| *byte == b'\n').count() - 1;
             }
         });
-        count as f64 / started.elapsed().as_secs_f64()
+        rate(count, started.elapsed())
     }
 }
 
@@ -181,6 +181,11 @@ impl Drop for Pipe {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of less than a billion")]
+fn rate(count: usize, time: Duration) -> f64 {
+    count as f64 / time.as_secs_f64()
 }
 
 fn request(id: usize, method: &str, params: &Value) -> Vec<u8> {

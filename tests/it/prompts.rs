@@ -197,6 +197,30 @@ fn a_prompt_is_as_new_as_the_disk() {
 }
 
 #[test]
+fn a_list_holds_what_was_written_before_it_was_asked_for() {
+    let folder = library(&SKILLS);
+    let mut session = serve(folder.path()).start();
+    session.result("prompts/list", json!({}));
+    for number in 0..200_u32 {
+        // The second skill comes at any moment while the first is brought in for another request.
+        let names = [format!("a{number}"), format!("b{number}")];
+        let mut asked = Vec::new();
+        for name in &names {
+            write_files(folder.path(), &[(&format!("{name}.md"), SKILLS[1].1)]);
+            asked.push(session.post("prompts/list", json!({})));
+            for _ in 0..number % 40 * 1_000 {
+                std::hint::spin_loop();
+            }
+        }
+        for (id, name) in asked.iter().zip(&names) {
+            let answer = session.answer(id);
+            let listed = texts(answer["result"]["prompts"].as_array().unwrap(), "name");
+            assert!(listed.contains(name), "{name} was there before the list was asked for");
+        }
+    }
+}
+
+#[test]
 fn wrong_arguments_of_a_prompt_are_named() {
     let folder = library(&SKILLS);
     for mut session in both_eras(folder.path()) {

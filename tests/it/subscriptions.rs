@@ -157,8 +157,11 @@ fn an_unwatched_change_is_noticed_without_any_request() {
     }
 }
 
+/// A change on disk, and what it is called.
+type Change<'a> = (&'a str, &'a dyn Fn(&Client));
+
 /// Applies changes one by one. After each, exactly those lists are told whose answer is another one than before.
-fn check_lists(client: &mut Client, changes: &[(&str, &dyn Fn(&Client))]) -> Vec<Vec<String>> {
+fn check_lists(client: &mut Client, changes: &[Change]) -> Vec<Vec<String>> {
     let mut before = lists(&mut client.session);
     let mut all = Vec::new();
     client.told();
@@ -178,7 +181,7 @@ fn check_lists(client: &mut Client, changes: &[(&str, &dyn Fn(&Client))]) -> Vec
 const PDF: &str = "---\nname: pdf\ndescription: Read portable documents\n---\n\nUse the reader.\n";
 
 /// What happens to libraries, from an edit that concerns nobody to one that concerns every list.
-const CHANGES: [(&str, &dyn Fn(&Client)); 17] = [
+const CHANGES: [Change; 17] = [
     ("another body", &|client| client.put("pdf/SKILL.md", &format!("{PDF}More.\n"))),
     ("the same bytes again", &|client| client.put("pdf/SKILL.md", &format!("{PDF}More.\n"))),
     ("another field", &|client| client.put("pdf/SKILL.md", &PDF.replace("name: pdf", "name: pdf\nlicense: MIT"))),
@@ -198,7 +201,7 @@ const CHANGES: [(&str, &dyn Fn(&Client)); 17] = [
     ("a second skill of that name", &|client| client.put("more/new/SKILL.md", &skill("new", "y"))),
     ("a parent", &|client| client.put("_root.md", "---\nkeywords: [r]\ndescription: Rules\n---\nBe kind.\n")),
     ("a tree skill less", &|client| client.remove("forms.md")),
-    ("everything less", &|client| ["pdf", "moved", "more", "_root.md"].iter().for_each(|path| client.remove(path))),
+    ("a folder skill less", &|client| client.remove("pdf")),
 ];
 
 #[test]
@@ -485,7 +488,8 @@ fn every_way_to_save_a_file_is_noticed() {
         std::fs::write(elsewhere.path().join("x"), text).unwrap();
         std::fs::rename(elsewhere.path().join("x"), at("SKILL.md")).unwrap();
     };
-    let ways: [(&str, &dyn Fn(&str)); 4] = [
+    type Way<'a> = (&'a str, &'a dyn Fn(&str));
+    let ways: [Way; 4] = [
         ("in place", &in_place),
         ("with a backup", &with_backup),
         ("appended", &appended),

@@ -62,7 +62,7 @@ fn four_servers_share_roots_and_home() {
     // All at once, with nothing yet in the home that they share.
     let mut servers: Vec<Session> = (0..4)
         .map(|number| {
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 launch(folder.path(), home.path()).silent()
             } else {
                 launch(folder.path(), home.path()).modern()
@@ -117,7 +117,7 @@ fn a_change_on_disk_reaches_every_server_and_an_end_concerns_only_one() {
     let (folder, home) = shared();
     let start = |number: usize| {
         let launch = launch(folder.path(), home.path());
-        if number % 2 == 0 { launch.start() } else { launch.modern() }
+        if number.is_multiple_of(2) { launch.start() } else { launch.modern() }
     };
     let mut servers: Vec<Session> = (0..4).map(start).collect();
     for server in &mut servers {

@@ -117,6 +117,7 @@ fn identity(root: &SkillRoot) -> Option<(u64, u64)> {
 /// Whether all changes of a folder are made on this machine, so that its kernel knows of them.
 pub fn is_local(folder: &Path) -> bool {
     // ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs
-    const LOCAL: [u64; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1];
-    rustix::fs::statfs(folder).is_ok_and(|StatFs { f_type, .. }| LOCAL.contains(&u64::from(f_type as u32)))
+    const LOCAL: [i64; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1];
+    rustix::fs::statfs(folder)
+        .is_ok_and(|StatFs { f_type, .. }| LOCAL.iter().any(|local| i128::from(*local) == f_type.into()))
 }

@@ -69,7 +69,7 @@ async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Va
                 server.left_out.clear(&file);
                 skills.push(skill);
             }
-            Err(reason) => server.left_out.note(file, reason),
+            Err(reason) => server.left_out.note(&file, reason),
         }
     }
     let mut answer = Map::new();

@@ -56,8 +56,8 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 /// Most connections at once. Others wait in the kernel until one ends. A client has one that listens and a few that ask.
 const CONNECTIONS: usize = 256;
 
-/// Requests of one address. All clients of a machine are one address, and 64 busy ones stay well below; a flood is cut to
-/// what leaves the machine time for others.
+/// Requests of one address. All clients of a machine are one address, and 64 that ask without a pause reach two thirds of
+/// this on two processors. Whoever sends more does not wait for answers.
 const REQUESTS: Rate = Rate { each_second: 20_000, at_once: 40_000 };
 
 /// Requests of one address with a wrong name, origin or token. A person who tries a configuration needs a few; each of them
@@ -211,7 +211,7 @@ impl Door {
             head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         let body = read(body).await?;
         if let Some((id, error)) = paging::wrong_cursor(&body) {
-            return Ok(json_rpc(StatusCode::OK, Some(id), &error));
+            return Ok(json_rpc(StatusCode::OK, Some(&id), &error));
         }
         let begins = begins_session(&body);
         let mut answer = self.mcp.handle(Request::from_parts(head, Full::new(body.clone()))).await;
@@ -265,10 +265,10 @@ fn not_understood(body: &[u8]) -> Answer {
             (id, ErrorData::invalid_request("the body must be one message of JSON-RPC 2.0", None))
         }
     };
-    json_rpc(StatusCode::BAD_REQUEST, id, &error)
+    json_rpc(StatusCode::BAD_REQUEST, id.as_ref(), &error)
 }
 
-fn json_rpc(status: StatusCode, id: Option<RequestId>, error: &ErrorData) -> Answer {
+fn json_rpc(status: StatusCode, id: Option<&RequestId>, error: &ErrorData) -> Answer {
     let message = json!({"jsonrpc": "2.0", "id": id, "error": error});
     let mut answer = Response::new(Full::from(message.to_string()).boxed());
     *answer.status_mut() = status;

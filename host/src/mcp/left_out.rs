@@ -12,7 +12,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    pub fn note(&self, file: Location, reason: NotListed) {
+    pub fn note(&self, file: &Location, reason: NotListed) {
         // What changes at this moment is no mistake.
         if reason != NotListed::WentAway && self.skills().insert((file.root, file.path.clone()), reason).is_none() {
             tracing::warn!("`{}` is not in skills/list: {reason}", printable(&file.path));

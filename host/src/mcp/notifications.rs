@@ -9,6 +9,7 @@ use crate::mcp::resources;
 use crate::mcp::server::Skillcell;
 use crate::mcp::surface::Announces;
 use crate::mcp::texts::Prints;
+use crate::printable::counted;
 use crate::sha256::Sha256;
 use rmcp::model::{
     MetaObject, NotificationMetaObject, PromptListChangedNotification, ResourceContents,
@@ -171,7 +172,10 @@ impl Told {
         let (always, reason) = match server.surface().announces {
             Announces::OtherAnswers => (false, None),
             Announces::SkillFiles => (news.skill_files > last.skill_files, None),
-            Announces::EveryChange => (true, Some(format!("{changes} changes in the folders of skills").into())),
+            Announces::EveryChange => {
+                let changes = counted(usize::try_from(changes).unwrap_or(usize::MAX), "change");
+                (true, Some(format!("{changes} in the folders of skills").into()))
+            }
         };
         let notice = Notice::Lists {
             tools: always || before.tools != prints.tools,

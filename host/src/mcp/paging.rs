@@ -44,7 +44,7 @@ pub fn names<'a, T: AsRef<str>>(all: &'a [T], cursor: Option<&str>, most: usize)
     };
     let items = &all[start..(start + most).min(all.len())];
     let more = start + items.len() < all.len();
-    let last = items.last().filter(|_| more).map(|last| last.as_ref());
+    let last = items.last().filter(|_| more).map(AsRef::as_ref);
     Ok(Page { items, next: last.map(|last| encoded(&last)) })
 }
 

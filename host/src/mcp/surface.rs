@@ -6,7 +6,7 @@ use crate::bindings::types::SkillModel;
 use crate::mcp::tools::ToolName;
 
 /// Most characters of a text with the catalog in it, unless told otherwise. Clients cut at 2,048.
-const MOST_CHARACTERS: usize = 1_900;
+pub const MOST_CHARACTERS: usize = 1_900;
 
 /// The servers that this one can stand in for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Deserialize)]
@@ -29,6 +29,7 @@ pub enum Profile {
 
 /// What a client sees.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "a row of a table: each is a column, and all are independent")]
 pub struct Surface {
     pub server_name: &'static str,
     /// In the order in which they are listed, which never changes, because clients cache the list with their prompt.

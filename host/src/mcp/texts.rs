@@ -4,7 +4,7 @@ use crate::bindings::types::Summary;
 use crate::catalog::Index;
 use crate::mcp::catalog_text::{Entry, catalog_text, plain_line};
 use crate::mcp::resources;
-use crate::mcp::surface::Surface;
+use crate::mcp::surface::{MOST_CHARACTERS, Surface};
 use crate::mcp::tools::{self, ToolName};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -41,22 +41,24 @@ impl Texts {
         let search = surface.tools.contains(&ToolName::SkillsSearch);
         let search = search.then(|| ToolName::SkillsSearch.name_in(surface));
         // The catalog after this many characters of other words.
-        let catalog = |before: usize| {
-            let room = surface.most_characters.map(|most| most.saturating_sub(before));
+        let catalog = |most: Option<usize>, before: usize| {
+            let room = most.map(|most| most.saturating_sub(before));
             let none = "There are no skills yet. They appear here as soon as they are on disk.".to_owned();
             if entries.is_empty() { none } else { catalog_text(&entries, surface.format, room, search) }
         };
         let introduction = introduction(surface);
         let instructions = if surface.catalog.in_instructions() {
-            format!("{introduction}\n\n{}", catalog(introduction.chars().count() + 2))
+            let most = surface.most_characters.unwrap_or(MOST_CHARACTERS);
+            format!("{introduction}\n\n{}", catalog(Some(most), introduction.chars().count() + 2))
         } else if index.skills.is_empty() {
-            format!("{introduction}\n\n{}", catalog(0))
+            format!("{introduction}\n\n{}", catalog(None, 0))
         } else {
             introduction
         };
         let tool_catalog = (surface.catalog.in_description() && surface.tools.contains(&ToolName::Skill))
-            .then(|| catalog(tools::words_before_catalog(surface)));
-        let prompt_description = format!("{SKILL_PROMPT}\n\n{}", catalog(SKILL_PROMPT.len() + 2));
+            .then(|| catalog(surface.most_characters, tools::words_before_catalog(surface)));
+        let prompt_description =
+            format!("{SKILL_PROMPT}\n\n{}", catalog(surface.most_characters, SKILL_PROMPT.len() + 2));
         let print = |of: &dyn Fn(&mut DefaultHasher)| {
             let mut hasher = DefaultHasher::new();
             of(&mut hasher);

@@ -10,7 +10,7 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::contents::contents;
 use crate::mcp::server::Skillcell;
 use crate::mcp::tools::get_asset::{traversal, unreadable};
-use crate::printable::{printable, quoted};
+use crate::printable::{counted, printable, quoted};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use cap_std::fs::Dir;
@@ -63,20 +63,21 @@ fn look(
     let belonging = engine.files_of(&skill.summary.file)?;
     let opened = || belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
     let files = || opened().map(|opened| opened.files).unwrap_or_default();
-    let plain = path.trim_start_matches("./").trim_end_matches('/');
-    if !path.starts_with('/') && matches!(plain, "" | ".") {
+    let plain: Vec<&str> = path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+    let plain = plain.join("/");
+    if !path.starts_with('/') && plain.is_empty() {
         return Ok(Ok((skill, Looked::List(files()))));
     }
     let looked = match engine.asset_of(&skill.summary.address, path)? {
         Ok(found) => match snapshot.read(&found.asset, limit) {
             Ok(bytes) => Looked::File(found.asset.file, bytes),
             // A skill may declare a folder.
-            Err(ReadError::NotAFile) => everything_below(plain, opened(), limit),
+            Err(ReadError::NotAFile) => everything_below(&plain, opened(), limit),
             Err(error) => Looked::Unreadable(unreadable(&found, &error)),
         },
         Err(AssetError::UnsafePath) => Looked::Unsafe,
         Err(AssetError::NoSkill(error)) => return Ok(Err(error)),
-        Err(AssetError::NoFile(_)) => everything_below(plain, opened(), limit),
+        Err(AssetError::NoFile(_)) => everything_below(&plain, opened(), limit),
     };
     Ok(Ok((skill, looked)))
 }
@@ -123,7 +124,7 @@ fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
             let (shown, more) = fitted(&files);
             let mut text = shown.join("\n");
             if more > 0 {
-                text = format!("{text}\n… and {more} more files: ask for a folder");
+                text = format!("{text}\n… and {}: ask for a folder", counted(more, "more file"));
             }
             Answer::Text(text)
         }
@@ -137,11 +138,9 @@ fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
             if !left_out.is_empty() {
                 let bytes: u64 = left_out.iter().map(|file| file.size).sum();
                 let names: Vec<String> = left_out.iter().take(MOST_NAMED).map(|file| file.path.clone()).collect();
-                let note = format!(
-                    "{} more files with {bytes} bytes are left out: ask for one at a time, such as {}",
-                    left_out.len(),
-                    quoted(&names)
-                );
+                let count = counted(left_out.len(), "more file");
+                let note =
+                    format!("{count} with {bytes} bytes left out: ask for one at a time, such as {}", quoted(&names));
                 blocks.push(ContentBlock::text(note));
             }
             Answer::Blocks(blocks)
