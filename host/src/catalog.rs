@@ -140,33 +140,37 @@ impl Catalog {
         for _ in 0..FRESH_TRIES {
             let (question, sources) = (question.clone(), sources.clone());
             let roots = Arc::clone(&self.shared.builder.terms.roots);
-            let checked = self.ask(move |engine, snapshot| {
+            let checked = self.ask_of(move |engine, Published { generation, snapshot, .. }| {
                 let answer = question(engine, snapshot)?;
                 let files = sources(&answer);
                 let freshness = files.map_or(Freshness::SameFiles, |files| snapshot.freshness(&roots, &files));
-                Ok((answer, freshness))
+                Ok((answer, freshness, *generation))
             });
-            let (answer, freshness) = checked.await?;
-            if self.is_good_enough(freshness).await {
+            let (answer, freshness, generation) = checked.await?;
+            if self.is_good_enough(freshness, generation).await {
                 return Ok(answer);
             }
         }
         self.ask(question).await
     }
 
-    /// Whether an answer can be given that was made from files in this state. Brings in what changed if not.
-    async fn is_good_enough(&self, freshness: Freshness) -> bool {
-        let good_enough = match freshness {
-            Freshness::Current => true,
+    /// Whether an answer of this generation can be given that was made from files in this state. Brings in what changed if
+    /// not.
+    async fn is_good_enough(&self, freshness: Freshness, generation: u64) -> bool {
+        match freshness {
+            Freshness::Current => return true,
             // Something else changed, and somebody is bringing it in: a request does not wait for them.
-            Freshness::SameFiles => self.is_building(),
-            Freshness::Changed => false,
-        };
-        let outdated = if good_enough { None } else { self.outdated(Look::Always).await };
-        if outdated.is_some() {
-            self.bring_in(outdated).await;
+            Freshness::SameFiles if self.is_building() => return true,
+            Freshness::SameFiles | Freshness::Changed => {}
         }
-        outdated.is_none()
+        match self.outdated(Look::Always).await {
+            // The look was at the generation that is served now, and the answer may be from the one before.
+            None => generation == self.shared.pair.published().generation,
+            Some(outdated) => {
+                self.bring_in_all(outdated).await;
+                false
+            }
+        }
     }
 
     /// Tells when a generation is served.

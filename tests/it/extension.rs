@@ -1,9 +1,8 @@
 //! The extension `io.modelcontextprotocol/skills`: complete manifests, and folders of resources.
 
-use crate::resources::{bytes, encoded, read, skill};
+use crate::resources::{bytes, encoded, read, sha256, skill};
 use crate::{SKILLCELL, both_eras, library, problems, serve};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use skillcell_tests::{Launch, Session, repository, write_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -12,10 +11,6 @@ use std::path::Path;
 /// Largest skill of the extension.
 const MOST_FILES: usize = 512;
 const MOST_BYTES: usize = 16 << 20;
-
-fn digest(content: &[u8]) -> String {
-    format!("sha256:{}", Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
-}
 
 fn text_of<'value>(value: &'value Value, field: &str) -> &'value str {
     value[field].as_str().unwrap_or_else(|| panic!("no {field}: {value}"))
@@ -40,7 +35,7 @@ fn verified(session: &mut Session) -> BTreeMap<String, Value> {
             let file = text_of(resource, "uri");
             assert!(file.starts_with(&format!("skill://{folder}/")), "{file} is not in {folder}");
             let content = bytes(&read(session, file));
-            assert_eq!(resource["digest"], digest(&content), "{file}");
+            assert_eq!(resource["digest"], sha256(&content), "{file}");
             assert_eq!(resource["size"], content.len(), "{file}");
         }
         let got = session.result("skills/get", json!({"uri": uri}));
@@ -309,7 +304,7 @@ fn manifests_are_as_new_as_the_disk() {
             let digests: Vec<&Value> =
                 got["skill"]["resources"].as_array().unwrap().iter().map(|file| &file["digest"]).collect();
             let expected =
-                [skill("pdf", &number.to_string()), number.to_string()].map(|text| json!(digest(text.as_bytes())));
+                [skill("pdf", &number.to_string()), number.to_string()].map(|text| json!(sha256(text.as_bytes())));
             assert_eq!(digests, expected.iter().collect::<Vec<_>>());
         }
     }

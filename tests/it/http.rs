@@ -4,7 +4,7 @@ use crate::scripts::skill;
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::Launch;
-use skillcell_tests::http::{HttpServer, TOKEN, call};
+use skillcell_tests::http::{Connection, HttpServer, TOKEN, call};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
@@ -189,7 +189,7 @@ fn whoever_guesses_is_told_to_wait_and_others_are_not() {
     let refused = (0..10_000).map(|_| guess.reply()).find(|reply| reply.status != 401).expect("a limit");
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("1")), "{refused:?}");
     still_answers(&server);
-    assert!(server.session.log().contains("refused a request of 127.0.0.1: the bearer token is missing or wrong"));
+    server.session.wait_for_log("refused a request of 127.0.0.1: the bearer token is missing or wrong");
 }
 
 #[test]
@@ -335,27 +335,38 @@ fn odd_http_ends_at_most_its_own_connection() {
     still_answers(&server);
 }
 
+fn run(file: &str, meta: Value) -> Value {
+    let mut message = call(1, "run_script", &json!({"skill_path": "tool", "file": file, "args": {}}));
+    message["params"]["_meta"] = meta;
+    message
+}
+
+/// Asks for short runs until one has to wait, which means that all slots are taken.
+fn first_that_waits(server: &HttpServer) -> Connection {
+    loop {
+        let mut next = server.message("2025-11-25", &run("a.sh", json!({"progressToken": "q"}))).send();
+        assert_eq!(next.head().status, 200);
+        let told = next.event().and_then(|event| event["params"]["message"].as_str().map(str::to_owned));
+        if told.is_some_and(|told| told.starts_with("waiting for a free slot")) {
+            return next;
+        }
+    }
+}
+
 #[test]
 fn a_script_stops_when_its_client_goes_away() {
     let folder = skill(&[("spin.sh", "while :; do :; done\n"), ("a.sh", "echo ran\n")]);
     let server = serve(folder.path()).config("scripts: {runs_at_once: 1}").http();
-    let run = |file: &str, meta: Value| {
-        let mut message = call(1, "run_script", &json!({"skill_path": "tool", "file": file, "args": {}}));
-        message["params"]["_meta"] = meta;
-        message
-    };
     // One that is told how it goes has a stream of events; the other waits for the head of its answer.
-    for token in [json!({"progressToken": "p"}), json!({})] {
-        let mut endless = server.message("2025-11-25", &run("spin.sh", token.clone())).send();
-        if token.get("progressToken").is_some() {
+    for meta in [json!({"progressToken": "p"}), json!({})] {
+        let is_told = meta.get("progressToken").is_some();
+        let mut endless = server.message("2025-11-25", &run("spin.sh", meta)).send();
+        if is_told {
             assert_eq!(endless.head().header("content-type"), Some("text/event-stream"));
             let running = endless.event().unwrap();
             assert!(running["params"]["message"].as_str().unwrap().starts_with("running"), "{running}");
         }
-        let mut next = server.message("2025-11-25", &run("a.sh", json!({"progressToken": "q"}))).send();
-        assert_eq!(next.head().status, 200);
-        let waiting = next.event().unwrap();
-        assert!(waiting["params"]["message"].as_str().unwrap().starts_with("waiting for a free slot"), "{waiting}");
+        let mut next = first_that_waits(&server);
         endless.hang_up();
         let began = Instant::now();
         let answer = std::iter::from_fn(|| next.event()).find(|event| event["id"] == 1).unwrap();
@@ -366,15 +377,13 @@ fn a_script_stops_when_its_client_goes_away() {
 
 #[test]
 fn the_server_ends_in_time_whatever_is_open() {
-    let folder = skill(&[("spin.sh", "while :; do :; done\n")]);
-    let mut server = serve(folder.path()).http();
-    let spin = call(1, "run_script", &json!({"skill_path": "tool", "file": "spin.sh", "args": {}}));
-    let mut told = spin.clone();
-    told["params"]["_meta"] = json!({"progressToken": "p"});
-    let mut running = server.message("2025-11-25", &told).send();
+    let folder = skill(&[("spin.sh", "while :; do :; done\n"), ("a.sh", "echo ran\n")]);
+    let mut server = serve(folder.path()).config("scripts: {runs_at_once: 2}").http();
+    let mut running = server.message("2025-11-25", &run("spin.sh", json!({"progressToken": "p"}))).send();
     assert_eq!(running.head().status, 200);
     running.event().unwrap();
-    let mut silent = server.message("2025-11-25", &spin).send();
+    let mut silent = server.message("2025-11-25", &run("spin.sh", json!({}))).send();
+    let mut waiting = first_that_waits(&server);
     let filter = json!({"toolsListChanged": true});
     let listen = json!({"jsonrpc": "2.0", "id": 2, "method": "subscriptions/listen", "params": {"notifications": filter, "_meta": meta()}});
     let mut listening = server.message(STATELESS, &listen).send();
@@ -388,8 +397,9 @@ fn the_server_ends_in_time_whatever_is_open() {
     terminate(&server);
     let (status, took) = server.session.wait();
     assert!(status.success() && took < END, "{status} after {took:?}; log:\n{}", server.session.log());
-    while running.event().is_some() {}
-    while listening.event().is_some() {}
+    for stream in [&mut running, &mut waiting, &mut listening] {
+        while stream.event().is_some() {}
+    }
     assert!(idle.is_closed() && half.is_closed());
     assert_eq!(silent.reply().status, 503);
     let home = server.session.home().to_owned();

@@ -4,6 +4,7 @@ use crate::{SKILLCELL, both_eras, library, serve};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use skillcell_tests::{Launch, Session, repository, write_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::symlink;
@@ -43,6 +44,11 @@ fn collection(session: &mut Session, uri: &str) -> BTreeMap<String, Vec<u8>> {
         contents.iter().map(|content| (content["uri"].as_str().unwrap().to_owned(), bytes(content))).collect();
     assert_eq!(read.len(), contents.len(), "a file comes twice: {result}");
     read
+}
+
+/// The digest of bytes, as manifests have it.
+pub fn sha256(content: &[u8]) -> String {
+    format!("sha256:{}", Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
 /// A path as it stands in a URI.
@@ -576,6 +582,37 @@ fn what_changed_on_disk_is_served_at_once() {
         std::fs::remove_dir_all(folder.path().join("new")).unwrap();
         assert_unknown(&mut session, "skill://new");
         assert_unknown(&mut session, "skill://new/a.txt");
+    }
+}
+
+#[test]
+fn a_read_beside_a_list_is_as_new_as_the_disk() {
+    let folder = library(&[("pdf/SKILL.md", &skill("pdf", "edition 0"))]);
+    let mut session = serve(folder.path()).start();
+    for number in 1..=400_u32 {
+        let edition = format!("edition {number}.");
+        std::fs::write(folder.path().join("pdf/.next"), skill("pdf", &edition)).unwrap();
+        std::fs::rename(folder.path().join("pdf/.next"), folder.path().join("pdf/SKILL.md")).unwrap();
+        // The list brings the change in, and the others come at any moment of that.
+        let list = session.post("prompts/list", json!({}));
+        for _ in 0..number % 40 * 1_000 {
+            std::hint::spin_loop();
+        }
+        let tool = |name: &str, arguments: Value| ("tools/call", json!({"name": name, "arguments": arguments}));
+        let asked = [
+            ("resources/read", json!({"uri": "skill://pdf"})),
+            ("prompts/get", json!({"name": "pdf"})),
+            ("skills/get", json!({"uri": "skill://pdf/SKILL.md"})),
+            tool("skill", json!({"name": "pdf"})),
+            tool("get_skill", json!({"context": "x", "skill_path": "pdf"})),
+        ]
+        .map(|(method, params)| session.post(method, params));
+        session.answer(&list);
+        for (place, id) in asked.iter().enumerate() {
+            let answer = session.answer(id).to_string();
+            let expected = if place == 2 { sha256(skill("pdf", &edition).as_bytes()) } else { edition.clone() };
+            assert!(answer.contains(&expected), "{edition} was on disk before this was asked for: {answer}");
+        }
     }
 }
 

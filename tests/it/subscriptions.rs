@@ -466,6 +466,9 @@ fn a_file_that_is_deleted_and_made_anew_is_told_both_times() {
     assert_eq!(bytes(&read(&mut client.session, "skill://pdf")), PDF.as_bytes());
 }
 
+/// A way to save a text, and what it is called.
+type Way<'a> = (&'a str, &'a dyn Fn(&str));
+
 #[test]
 fn every_way_to_save_a_file_is_noticed() {
     let mut client = Client::legacy(&watched_files());
@@ -488,7 +491,6 @@ fn every_way_to_save_a_file_is_noticed() {
         std::fs::write(elsewhere.path().join("x"), text).unwrap();
         std::fs::rename(elsewhere.path().join("x"), at("SKILL.md")).unwrap();
     };
-    type Way<'a> = (&'a str, &'a dyn Fn(&str));
     let ways: [Way; 4] = [
         ("in place", &in_place),
         ("with a backup", &with_backup),
@@ -577,7 +579,7 @@ fn a_skill_that_appears_after_the_subscription_is_told() {
     assert_eq!(bytes(&read(&mut client.session, "skill://later")), skill("later", "x").as_bytes());
     client.put("later/a.txt", "a");
     assert_eq!(client.told(), ["skill://later/", "skill://later/a.txt"]);
-    client.remove("later");
+    client.remove("later/SKILL.md");
     assert_eq!(client.told(), uris);
 }
 

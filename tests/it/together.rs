@@ -60,15 +60,12 @@ fn everything(session: &mut Session) -> Value {
 fn four_servers_share_roots_and_home() {
     let (folder, home) = shared();
     // All at once, with nothing yet in the home that they share.
-    let mut servers: Vec<Session> = (0..4)
-        .map(|number| {
-            if number.is_multiple_of(2) {
-                launch(folder.path(), home.path()).silent()
-            } else {
-                launch(folder.path(), home.path()).modern()
-            }
+    let mut servers: Vec<Session> = [true, false, true, false]
+        .map(|handshake| {
+            let launch = launch(folder.path(), home.path());
+            if handshake { launch.silent() } else { launch.modern() }
         })
-        .collect();
+        .into();
     for server in servers.iter_mut().filter(|server| !server.is_stateless()) {
         server.initialize("2025-11-25");
     }
@@ -115,11 +112,11 @@ fn four_servers_share_roots_and_home() {
 #[test]
 fn a_change_on_disk_reaches_every_server_and_an_end_concerns_only_one() {
     let (folder, home) = shared();
-    let start = |number: usize| {
+    let start = |handshake: bool| {
         let launch = launch(folder.path(), home.path());
-        if number.is_multiple_of(2) { launch.start() } else { launch.modern() }
+        if handshake { launch.start() } else { launch.modern() }
     };
-    let mut servers: Vec<Session> = (0..4).map(start).collect();
+    let mut servers: Vec<Session> = [true, false, true, false].map(start).into();
     for server in &mut servers {
         server.result("prompts/list", json!({}));
         if server.is_stateless() {

@@ -36,7 +36,7 @@ impl Catalog {
                     (None, Freshness::SameFiles)
                 }
             };
-            let good_enough = self.is_good_enough(freshness).await;
+            let good_enough = self.is_good_enough(freshness, published.generation).await;
             match served {
                 Some(served) if good_enough => return Ok(Ok(served)),
                 None if good_enough && freshness == Freshness::SameFiles => return Ok(Err(last)),

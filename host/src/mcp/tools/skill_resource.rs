@@ -139,8 +139,9 @@ fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
                 let bytes: u64 = left_out.iter().map(|file| file.size).sum();
                 let names: Vec<String> = left_out.iter().take(MOST_NAMED).map(|file| file.path.clone()).collect();
                 let count = counted(left_out.len(), "more file");
-                let note =
-                    format!("{count} with {bytes} bytes left out: ask for one at a time, such as {}", quoted(&names));
+                let verb = if left_out.len() == 1 { "is" } else { "are" };
+                let hint = format!("ask for one at a time, such as {}", quoted(&names));
+                let note = format!("{count} with {bytes} bytes {verb} left out: {hint}");
                 blocks.push(ContentBlock::text(note));
             }
             Answer::Blocks(blocks)
