@@ -180,9 +180,7 @@ impl Catalog {
 
     /// Waits for the first generation, and brings in what changed on disk since the last look.
     async fn look_first(&self) -> Result<(), AskError> {
-        if self.shared.pair.published().generation == 0 {
-            self.ask(|_, _| Ok(())).await?;
-        }
+        self.first_generation().await?;
         if let Some(outdated) = self.outdated(Look::OnlyIfStirred).await {
             self.bring_in_all(outdated).await;
         }
@@ -195,10 +193,7 @@ impl Catalog {
         question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
         let generation = || self.shared.pair.published().generation;
-        if generation() == 0 {
-            // Files may have changed while the first generation was built, so there must be one to compare with.
-            self.ask(|_, _| Ok(())).await?;
-        }
+        self.first_generation().await?;
         let before = generation();
         // Nearly always nothing changed, so the answer is made while the disk is looked at.
         let (outdated, answer) = tokio::join!(self.outdated(Look::OnlyIfStirred), self.ask(question.clone()));
@@ -209,6 +204,11 @@ impl Catalog {
             self.bring_in_all(outdated).await;
         }
         self.ask(question).await
+    }
+
+    /// Files may have changed while the first generation was built, so there must be one to compare with.
+    async fn first_generation(&self) -> Result<(), AskError> {
+        if self.shared.pair.published().generation == 0 { self.ask(|_, _| Ok(())).await } else { Ok(()) }
     }
 
     /// Brings in everything that changed on disk before now, within reason.

@@ -20,7 +20,7 @@ pub struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     serve: Serve,
-    /// Log more; twice for everything
+    /// Log more; twice for everything, and `SKILLCELL_LOG` says it in detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Log only errors
@@ -30,10 +30,14 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve skills on standard input and output
+    /// Serve skills on standard input and output, or over HTTP
     ///
-    /// Example: skillcell serve ./team-skills
-    #[command(alias = "mcp-server")]
+    /// Examples:
+    ///   skillcell serve ./team-skills --user --plugins
+    ///   skillcell serve --profile skilljack ./team-skills
+    ///   skillcell serve --http 127.0.0.1:8080 --http-token-file ~/.skillcell-token ./team-skills
+    // Entries made for another server call it by the alias.
+    #[command(alias = "mcp-server", verbatim_doc_comment)]
     Serve(Serve),
     /// Show a short session on the bundled skills
     ///
@@ -61,7 +65,7 @@ struct Roots {
     /// Add the folders of installed plugins
     #[arg(long)]
     plugins: bool,
-    /// The operator's configuration
+    /// The operator's configuration; else `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -85,7 +89,7 @@ struct Serve {
     /// Which other server to stand in for
     #[arg(long, value_enum, value_name = "NAME")]
     profile: Option<Profile>,
-    /// The tools to offer; a comma separates them
+    /// The tools to offer, as in `skill,skills_search`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
     #[command(flatten)]

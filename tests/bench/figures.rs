@@ -11,10 +11,11 @@ use skillcell::library::{roots, scan, snapshot::Snapshot};
 use skillcell::runtime::Runtime;
 use skillcell::set_aside::SetAside;
 use skillcell::worlds::engine::{EngineInstance, EngineWorld, Terms};
+use skillcell_tests::measure::{median, memory, shown, timed};
 use skillcell_tests::{Launch, Session, native_catalog, write_library};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
@@ -61,7 +62,7 @@ fn answering(library: &Path, task: &str) {
     find(&mut session, task);
     session.wait_for_log("into engine 0");
     session.wait_for_log("into engine 1");
-    row("memory with both engines ready", &format!("{:.0} MB", memory(&session)));
+    row("memory with both engines ready", &format!("{:.0} MB", memory(session.process_id())));
     for (name, arguments) in [
         ("get_skill", json!({"context": task})),
         ("skills_search", json!({"query": "bade ta"})),
@@ -71,7 +72,7 @@ fn answering(library: &Path, task: &str) {
         let times = (0..200).map(|_| timed(|| drop(session.call(name, arguments.clone())))).collect();
         row(&format!("`{name}`, question to answer over stdio"), &shown(median(times)));
     }
-    row("memory after these questions", &format!("{:.0} MB", memory(&session)));
+    row("memory after these questions", &format!("{:.0} MB", memory(session.process_id())));
 }
 
 /// The engine's own time for a question, inside and outside the sandbox.
@@ -145,37 +146,9 @@ fn read_all(folder: &Path) {
     }
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let started = Instant::now();
-    work();
-    started.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-/// Resident memory of the server in megabytes, as the kernel counts it.
-fn memory(session: &Session) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", session.process_id())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
-    let kilobytes = line.trim().trim_end_matches(" kB").trim().parse::<u32>().unwrap_or(0);
-    f64::from(kilobytes) / 1024.0
-}
-
 #[expect(clippy::cast_precision_loss, reason = "a size of a few megabytes")]
 fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
-}
-
-fn shown(time: Duration) -> String {
-    let milliseconds = time.as_secs_f64() * 1e3;
-    match milliseconds {
-        ..1.0 => format!("{milliseconds:.3} ms"),
-        1.0..100.0 => format!("{milliseconds:.1} ms"),
-        _ => format!("{milliseconds:.0} ms"),
-    }
 }
 
 fn row(what: &str, figure: &str) {

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
 use serde_json::{Value, json};
+use skillcell_tests::measure::{median, shown, timed};
 use skillcell_tests::{Launch, Session, write_files};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -115,19 +116,4 @@ fn child(language: &Language, skill: &Path, file: &str) -> Option<Duration> {
     let began = Instant::now();
     let status = command.status().ok()?;
     status.success().then(|| began.elapsed())
-}
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let began = Instant::now();
-    work();
-    began.elapsed()
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
-fn shown(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
 }

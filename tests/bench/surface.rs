@@ -7,6 +7,7 @@
 
 use serde_json::{Value, json};
 use skillcell_tests::http::{HttpServer, call};
+use skillcell_tests::measure::{median, memory, shown};
 use skillcell_tests::{Launch, write_library};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -190,23 +191,6 @@ fn rate(count: usize, time: Duration) -> f64 {
 
 fn request(id: usize, method: &str, params: &Value) -> Vec<u8> {
     format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).into_bytes()
-}
-
-/// Resident memory of a process in megabytes, as the kernel counts it.
-fn memory(process: u32) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
-    let kilobytes = line.trim().trim_end_matches(" kB").trim().parse::<u32>().unwrap_or(0);
-    f64::from(kilobytes) / 1024.0
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-fn shown(time: Duration) -> String {
-    format!("{:.3} ms", time.as_secs_f64() * 1e3)
 }
 
 fn row(what: &str, figure: &str) {

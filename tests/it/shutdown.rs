@@ -10,8 +10,8 @@ use tempfile::TempDir;
 /// Longest a server may take to end.
 const END: Duration = Duration::from_secs(1);
 
-/// Longest with nothing left to do: well below what requests that still run are given.
-const AT_ONCE: Duration = Duration::from_millis(500);
+/// Longest with nothing left to do: less than what requests that still run are given.
+const AT_ONCE: Duration = Duration::from_millis(800);
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 

@@ -45,6 +45,13 @@ fn only_mcp_knows_the_protocol() {
 }
 
 #[test]
+fn nothing_asks_which_profile_it_is() {
+    for profile in ["Unified", "Sk", "Ccski", "Skilljack", "Sx", "SkillsMcp"] {
+        assert_eq!(files_with("host/src", &format!("Profile::{profile}")), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn the_host_does_not_link_the_engine() {
     let manifest = std::fs::read_to_string(repository().join("host/Cargo.toml")).unwrap();
     assert!(!manifest.contains("skillcell-engine"));

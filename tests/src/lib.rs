@@ -3,6 +3,7 @@
 mod case;
 mod generate;
 pub mod http;
+pub mod measure;
 mod native;
 mod session;
 

@@ -110,7 +110,9 @@ pub struct RawGrant {
 
 #[derive(Debug, thiserror::Error)]
 pub enum FileProblem {
-    #[error("cannot read the configuration {path}: {reason}")]
+    #[error(
+        "cannot read the configuration {path}: {reason}\nhint: name another with --config FILE, or unset SKILLCELL_CONFIG"
+    )]
     Unreadable { path: PathBuf, reason: std::io::Error },
     #[error("{path}{place}: {message}\nhint: docs/scripts.md and docs/serving.md list every key", path = path.display())]
     Wrong { path: PathBuf, place: String, message: String },

@@ -78,7 +78,7 @@ fn gather(folder: &Dir, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
     }
 }
 
-/// Whether a name means the same on every system. A path that looks like one of another system is never served.
+/// Whether a name means the same on every system. The engine refuses to read what is left out here.
 fn is_portable(name: &str) -> bool {
     !name.contains('\\') && name.as_bytes().get(1) != Some(&b':')
 }

@@ -169,7 +169,7 @@ fn distinct(all: Vec<SkillRoot>) -> Vec<SkillRoot> {
     for (root, path) in roots.iter_mut().zip(&paths) {
         let inside = paths.iter().filter_map(|other| other.strip_prefix(path).ok());
         let names = inside.filter(|inner| !inner.as_os_str().is_empty()).filter_map(|inner| inner.to_str());
-        root.skip = names.map(|name| name.replace('\\', "/")).collect();
+        root.skip = names.map(str::to_owned).collect();
     }
     roots
 }

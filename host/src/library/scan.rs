@@ -225,7 +225,7 @@ impl RootScan<'_> {
             return Ok(Target::File);
         }
         let real = |path: &str| handle.canonicalize(at(path)).map_err(|_| TroubleReason::LeadsOutside);
-        let target = real(link)?.to_string_lossy().replace('\\', "/");
+        let target = real(link)?.to_string_lossy().into_owned();
         let hidden = target.split('/').any(|segment| segment.starts_with('.') && segment != ".");
         if !hidden && self.is_walked(&target) && depth(&target) <= DEEPEST {
             return Ok(Target::WalkedAnyway);

@@ -17,7 +17,7 @@ pub fn contents(skill: &str, path: &str, bytes: Vec<u8>) -> ResourceContents {
     }
 }
 
-/// Where a file of a skill is among the resources.
+/// Where a file of a skill is among the resources. The engine encodes the URI of the skill itself in the same way.
 pub fn uri_of(skill: &str, path: &str) -> String {
     let mut uri = format!("{skill}/");
     for byte in path.bytes() {

@@ -81,7 +81,12 @@ async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Va
 }
 
 async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorData> {
-    let unknown = || ErrorData::invalid_params(format!("there is no skill `{}`", printable(uri)), None);
+    let unknown = || {
+        ErrorData::invalid_params(
+            format!("there is no skill `{}`: skills/list tells what there is", printable(uri)),
+            None,
+        )
+    };
     let (wanted, limit) = (uri.to_owned(), server.config.file_limit);
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
         let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
@@ -143,7 +148,7 @@ fn check_format(text: &str, frontmatter: &Value, folder: &str) -> Result<(), &'s
         (name.len() <= 64 && name.split('-').all(is_word), "its `name` is not made of lower-case words joined by `-`"),
         (
             (1..=1_024).contains(&length(&frontmatter["description"])),
-            "its `description` is longer than 1,024 characters",
+            "its `description` is no text of up to 1,024 characters",
         ),
         (
             frontmatter.get("compatibility").is_none_or(|said| (1..=500).contains(&length(said))),
@@ -200,7 +205,10 @@ async fn folder(server: &Skillcell, uri: &str, cursor: Option<&str>) -> Result<M
         .ask_fresh(question, |found: &Option<(_, Vec<Location>)>| found.as_ref().map(|(_, sources)| sources.clone()));
     let found = asked.await.map_err(ToolError::from)?.and_then(|(children, _)| children);
     let (skill, children) = found.ok_or_else(|| {
-        ErrorData::invalid_params(format!("`{}` is no folder of a skill", printable(uri)), Some(json!({"uri": uri})))
+        ErrorData::invalid_params(
+            format!("`{}` is no folder: name a skill as `skill://PATH`, or a folder below it", printable(uri)),
+            Some(json!({"uri": uri})),
+        )
     })?;
     let names: Vec<&str> = children.keys().map(String::as_str).collect();
     let page = paging::names(&names, cursor, FOLDER_PAGE)?;

@@ -10,6 +10,7 @@ mod timer;
 mod token;
 
 use crate::mcp::paging;
+use crate::mcp::requests::LAST_ANSWERS;
 use crate::mcp::server::Skillcell;
 use crate::private;
 use crate::sha256::hex;
@@ -34,6 +35,7 @@ use std::convert::Infallible;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use timer::Timer;
 use tokio::net::{TcpListener, TcpStream};
@@ -63,9 +65,6 @@ const REQUESTS: Rate = Rate { each_second: 20_000, at_once: 40_000 };
 /// Requests of one address with a wrong name, origin or token. A person who tries a configuration needs a few; each of them
 /// is logged.
 const TRESPASSES: Rate = Rate { each_second: 20, at_once: 20 };
-
-/// What the end of the server leaves to connections, so that it is over within a second.
-const LAST_ANSWERS: Duration = Duration::from_millis(850);
 
 /// Until the next try after no connection could be accepted. Usually there are too many open files.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
@@ -129,7 +128,9 @@ async fn accept(
 async fn converse(door: Arc<Door>, stream: TcpStream, peer: IpAddr, ended: CancellationToken) {
     // An answer is written at once, and waiting to fill a packet only delays it.
     let _ = stream.set_nodelay(true);
-    let answer = service_fn(move |request| {
+    let asked = AtomicBool::new(false);
+    let answer = service_fn(|request| {
+        asked.store(true, Ordering::Relaxed);
         let door = Arc::clone(&door);
         async move { Ok::<_, Infallible>(door.answer(peer, request).await) }
     });
@@ -142,6 +143,10 @@ async fn converse(door: Arc<Door>, stream: TcpStream, peer: IpAddr, ended: Cance
     let served = tokio::select! {
         served = connection.as_mut() => served,
         () = ended.cancelled() => {
+            // Nobody waits for an answer, and hyper would wait for the rest of a first head.
+            if !asked.load(Ordering::Relaxed) {
+                return;
+            }
             connection.as_mut().graceful_shutdown();
             connection.await
         }

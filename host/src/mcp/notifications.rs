@@ -345,7 +345,7 @@ pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
             Ok(Notice::Lists { tools, prompts, resources, reason }) => {
                 let mut sent = Ok(());
                 for change in list_changes([tools, prompts, resources], reason.as_deref()) {
-                    sent = sink.send(change).await;
+                    sent = sent.and(sink.send(change).await);
                 }
                 sent
             }

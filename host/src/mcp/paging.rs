@@ -61,6 +61,15 @@ pub fn wrong_cursor(message: &[u8]) -> Option<(RequestId, ErrorData)> {
     Some((id, ErrorData::invalid_params("cursor must be a string", None)))
 }
 
+/// Lists that fit into one answer have no second page.
+pub fn no_cursor(cursor: Option<String>) -> Result<(), ErrorData> {
+    cursor.map_or(Ok(()), |_| Err(unknown_cursor()))
+}
+
+fn unknown_cursor() -> ErrorData {
+    ErrorData::invalid_params("cursor is none that this server gave: begin without one", None)
+}
+
 fn encoded(last: &impl serde::Serialize) -> String {
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(last).expect("a cursor is plain data"))
 }
@@ -68,7 +77,7 @@ fn encoded(last: &impl serde::Serialize) -> String {
 fn decoded<T: serde::de::DeserializeOwned>(cursor: &str) -> Result<T, ErrorData> {
     let bytes = URL_SAFE_NO_PAD.decode(cursor).ok();
     let after = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    after.ok_or_else(|| ErrorData::invalid_params("cursor is none that this server gave: begin without one", None))
+    after.ok_or_else(unknown_cursor)
 }
 
 #[cfg(test)]

@@ -6,7 +6,12 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// At the end, requests that are still running have this long to be answered, and their answers to be written, so that the
+/// server is gone within a second.
+pub const LAST_ANSWERS: Duration = Duration::from_millis(850);
 
 /// Shared by the transport, which learns that a client cancels, and by whatever runs for that request.
 #[derive(Clone)]

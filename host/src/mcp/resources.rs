@@ -98,7 +98,7 @@ pub async fn read(server: &Skillcell, uri: &str) -> Result<Vec<ResourceContents>
 }
 
 /// No resource has this URI. Newer clients are sent another code, which rmcp sees to.
-pub fn not_found(uri: &str) -> ErrorData {
+fn not_found(uri: &str) -> ErrorData {
     let message =
         format!("there is no resource `{}`: resources/list and skills/list tell what there is", printable(uri));
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
@@ -170,8 +170,7 @@ fn collection(
     let opened = engine.files_of(&summary.file)?.and_then(|belonging| files::open(snapshot, &belonging));
     let mut left_out = 0;
     let mut room = MOST_BYTES;
-    for file in opened.iter().flat_map(|opened| opened.files.iter().map(|file| (&opened.folder, file))) {
-        let (folder, file) = file;
+    for (folder, file) in opened.iter().flat_map(|opened| opened.files.iter().map(|file| (&opened.folder, file))) {
         match reading::read(folder, &file.path, limit.min(room)) {
             Ok(read) => {
                 room -= read.bytes.len() as u64;

@@ -13,7 +13,7 @@ use crate::mcp::requests::{Cancellations, guarded, progress};
 use crate::mcp::surface::Surface;
 use crate::mcp::texts::{self, Texts};
 use crate::mcp::tools::ToolName;
-use crate::mcp::{completion, extension, prompts, resources};
+use crate::mcp::{completion, extension, paging, prompts, resources};
 use crate::printable::printable;
 use crate::scripts::{Progress, Scripts};
 use crate::worlds::engine::Terms;
@@ -138,7 +138,7 @@ impl Skillcell {
     ) -> Result<Answer, ErrorData> {
         let offered = ToolName::called(&request.name).filter(|tool| self.surface().tools.contains(tool));
         let Some(tool) = offered else {
-            let message = format!("there is no tool `{}`", printable(&request.name));
+            let message = format!("there is no tool `{}`: tools/list tells what there is", printable(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
         Ok(tool.call(self, Arguments::new(request.arguments), cancelled, progress).await?)
@@ -239,7 +239,7 @@ impl ServerHandler for Skillcell {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        no_cursor(request)?;
+        paging::no_cursor(request.and_then(|request| request.cursor))?;
         let index = self.fresh_index().await?;
         let texts = self.texts(&index);
         let (surface, structured) = (self.surface(), knows_structured(&context));
@@ -296,7 +296,7 @@ impl ServerHandler for Skillcell {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        no_cursor(request)?;
+        paging::no_cursor(request.and_then(|request| request.cursor))?;
         Ok(resources::templates())
     }
 
@@ -377,14 +377,6 @@ impl ServerHandler for Skillcell {
 impl Shared {
     fn implementation(&self) -> Implementation {
         Implementation::new(self.surface().server_name, env!("CARGO_PKG_VERSION"))
-    }
-}
-
-/// Lists that fit into one answer have no second page.
-fn no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
-    match request.and_then(|request| request.cursor) {
-        None => Ok(()),
-        Some(_) => Err(ErrorData::invalid_params("cursor is none that this server gave: begin without one", None)),
     }
 }
 

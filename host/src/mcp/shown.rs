@@ -56,6 +56,6 @@ impl Shared {
         let root = self.terms.roots.get(place.root as usize).map(SkillRoot::path);
         // Putting the parts together anew drops `.` and double separators.
         let path = root.unwrap_or_default().join(&place.path).join(file).components().collect::<PathBuf>();
-        path.to_string_lossy().replace('\\', "/")
+        path.to_string_lossy().into_owned()
     }
 }

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// First words of the prompt that loads any skill.
-pub const SKILL_PROMPT: &str = "Load a skill by name.";
+const SKILL_PROMPT: &str = "Load a skill by name.";
 
 /// The texts of one generation.
 pub struct Texts {
@@ -33,11 +33,10 @@ pub struct Prints {
 impl Texts {
     /// `location` says where the file of a skill is.
     pub fn new(index: &Index, surface: &Surface, location: impl Fn(&Summary) -> String) -> Self {
-        let entry = |skill: &'_ Summary| (skill.shown_name.clone(), skill.description.clone(), location(skill));
-        let skills: Vec<(String, String, String)> = index.skills.iter().map(entry).collect();
-        let entries: Vec<Entry<'_>> = (skills.iter())
-            .map(|(name, description, location)| Entry { name, description, location: location.clone() })
-            .collect();
+        let mut entries = Vec::with_capacity(index.skills.len());
+        for skill in &index.skills {
+            entries.push(Entry { name: &skill.shown_name, description: &skill.description, location: location(skill) });
+        }
         let search = surface.tools.contains(&ToolName::SkillsSearch);
         let search = search.then(|| ToolName::SkillsSearch.name_in(surface));
         // The catalog after this many characters of other words.
@@ -99,7 +98,6 @@ pub fn introduction(surface: &Surface) -> String {
         (ToolName::ListSkills, "list_skills shows them as a tree."),
         (ToolName::SkillResource, "skill-resource reads the files that a skill mentions."),
         (ToolName::RunScript, "run_script runs a skill's script in a sandbox."),
-        (ToolName::Query, "query asks GitHub, CircleCI or Linear about the repository at hand."),
     ];
     let offered = sentences.iter().filter(|(tool, _)| surface.tools.contains(tool)).map(|(_, words)| *words);
     let first = "This server holds the team's skills: instructions for tasks, with templates, references and scripts.";

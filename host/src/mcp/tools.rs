@@ -26,6 +26,9 @@ use rmcp::object;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+/// Most text around the JSON of an answer, in characters.
+const AROUND: usize = 100_000;
+
 /// A tool of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolName {
@@ -112,7 +115,7 @@ impl ToolName {
         if let Some(catalog) = catalog.filter(|_| self == Self::Skill) {
             description = format!("{description}\n\n{catalog}");
         }
-        let size = MetaObject(object!({"anthropic/maxResultSizeChars": MOST_BYTES + 100_000}));
+        let size = MetaObject(object!({"anthropic/maxResultSizeChars": MOST_BYTES + AROUND}));
         let tool = Tool::new(self.name_in(surface), description, Arc::new(schemas::input(self)));
         let tool = tool.with_title(words::title(self)).with_annotations(self.annotations()).with_meta(size);
         match schemas::output(self).filter(|_| structured) {

@@ -4,7 +4,7 @@
 //! only sound messages reach rmcp.
 
 use crate::mcp::paging;
-use crate::mcp::requests::Cancellations;
+use crate::mcp::requests::{Cancellations, LAST_ANSWERS};
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, JsonRpcNotification, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -21,9 +21,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Longest message, in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
-
-/// After the end of input, requests that are still running have this long to be answered, and their answers to be written.
-const LAST_ANSWERS: Duration = Duration::from_millis(850);
 
 type Incoming = RxJsonRpcMessage<RoleServer>;
 type Outgoing = TxJsonRpcMessage<RoleServer>;

@@ -1,6 +1,7 @@
 //! The secret that every request over HTTP has to carry.
 
 use crate::private::{self, Untrusted};
+use crate::sha256::hex;
 use hmac::{Hmac, Mac};
 use std::fmt;
 use std::io::Read;
@@ -63,7 +64,7 @@ impl Token {
     pub fn fresh() -> Result<(Self, String), TokenProblem> {
         let mut bytes = [0; 32];
         private::fill(&mut bytes).map_err(TokenProblem::NoRandomness)?;
-        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = hex(&bytes);
         Ok((Self::keep(&text)?, text))
     }
 

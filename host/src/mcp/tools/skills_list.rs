@@ -5,9 +5,10 @@ use crate::bindings::types::{Location, Problem, Severity};
 use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
+use crate::printable::counted;
 use serde::Serialize;
 
-/// Most problems in one answer; `skillcell lint` shows all.
+/// Most problems in one answer.
 const MOST_PROBLEMS: u32 = 50;
 
 /// Skills asked for at once.
@@ -41,10 +42,7 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
     problems.truncate(MOST_PROBLEMS as usize);
     let left_out = fitted.total.saturating_sub(fitted.skills.len());
     let note = (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`"));
-    let mut line = match fitted.total {
-        1 => "1 skill".to_owned(),
-        total => format!("{total} skills"),
-    };
+    let mut line = counted(fitted.total, "skill");
     if let Some(note) = &note {
         line = format!("{line}; {note}");
     }

@@ -4,6 +4,7 @@ use super::skill_view::SkillView;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::{Arguments, WrongArguments};
 use crate::mcp::server::Skillcell;
+use crate::printable::counted;
 use serde::Serialize;
 
 /// Hits in an answer unless the caller says otherwise, and the most.
@@ -33,7 +34,7 @@ pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Resu
         excerpt: hit.excerpt,
     };
     let results: Vec<HitView> = found.hits.into_iter().map(hit).collect();
-    let line = format!("{} of {} matching skills", results.len(), found.total);
+    let line = format!("{} of {}", results.len(), counted(found.total as usize, "matching skill"));
     Ok(Answer::data(line, &SearchView { query, limit, total: found.total, results }))
 }
 

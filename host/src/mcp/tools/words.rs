@@ -21,7 +21,7 @@ pub fn title(tool: ToolName) -> &'static str {
 }
 
 pub fn description(tool: ToolName, surface: &Surface) -> String {
-    let first = if tool == ToolName::Skill { surface.skill_words } else { purpose(tool) };
+    let first = purpose(tool, surface);
     let offered = |(other, _): &&(ToolName, &str)| surface.tools.contains(other);
     let hint = |(other, task): &(ToolName, &str)| format!("{task}, use {}", other.name_in(surface));
     let hints: Vec<String> = instead(tool).iter().filter(offered).map(hint).collect();
@@ -31,9 +31,9 @@ pub fn description(tool: ToolName, surface: &Surface) -> String {
     }
 }
 
-fn purpose(tool: ToolName) -> &'static str {
+fn purpose(tool: ToolName, surface: &Surface) -> &'static str {
     match tool {
-        ToolName::Skill => "Load a skill by name.",
+        ToolName::Skill => surface.skill_words,
         ToolName::SkillResource => {
             "Read files within a skill's directory (scripts, references, assets, snippets). `path` is a file, a folder (all \
              files below it), or empty for the list of files. Use it when a skill you loaded mentions a file."
@@ -47,13 +47,13 @@ fn purpose(tool: ToolName) -> &'static str {
              match. Use it when you know a word that must occur."
         }
         ToolName::ReadSkill => {
-            "Read a skill's full instructions and content by name, with `@file` references resolved to absolute paths. Use it \
+            "Read a skill's full instructions and content by name, with `@file` references resolved to absolute paths (URIs over HTTP). Use it \
              when you want to open the files that a skill mentions yourself."
         }
         ToolName::Query => {
             "Query integrated services (GitHub, CircleCI, Linear) in natural language about the repository of the working \
              folder: pull requests, reviews, checks, builds, issues. Ask one thing at a time; repository, branch and commit \
-             are known."
+             are known. An answer says when a service is not installed."
         }
         ToolName::GetSkill => {
             "Get the team's instructions for a task, with everything they inherit. Call it before you begin work: describe the \
@@ -77,8 +77,8 @@ fn purpose(tool: ToolName) -> &'static str {
              nothing for you."
         }
         ToolName::RefreshSkills => {
-            "Bring in changed skills now, from disk and from git. Use it when somebody says that skills were just changed \
-             elsewhere; edits on this machine are noticed without it."
+            "Bring in skills that changed on disk now, and tell how many there are. Edits on this machine are noticed without \
+             it, so use it only when somebody says that a change does not show."
         }
     }
 }
