@@ -253,6 +253,8 @@ impl Catalog {
     /// The generation that is served, if anything on disk differs from it.
     async fn outdated(&self, look: Look) -> Option<u64> {
         let shared = Arc::clone(&self.shared);
+        let watchable = || self.shared.pair.published().snapshot.is_watchable();
+        let look = if look == Look::OnlyIfStirred && watchable() { look } else { Look::Always };
         self.shared.looking.share(look, move || shared.look().map(|(before, _)| before.generation)).await
     }
 

@@ -676,3 +676,22 @@ fn several_listeners_are_each_told_with_their_own_id() {
     expected.sort_by_key(|(what, id)| (what.clone(), id.to_string()));
     assert_eq!(told, expected);
 }
+
+#[test]
+fn many_listeners_at_once_keep_nobody_from_being_answered() {
+    let folder = library(&SMALL);
+    let mut session = serve(folder.path()).modern();
+    let uris: Vec<String> = (0..50).map(|number| format!("skill://pdf/file-{number}.txt")).collect();
+    let listen = json!({"notifications": {"toolsListChanged": true, "resourceSubscriptions": uris}});
+    for _ in 0..30 {
+        session.post("subscriptions/listen", listen.clone());
+    }
+    still_answers(&mut session);
+    for _ in 0..30 {
+        session.notification("notifications/subscriptions/acknowledged");
+    }
+    still_answers(&mut session);
+    session.close_input();
+    let (status, took) = session.wait();
+    assert!(status.success() && took < Duration::from_secs(1), "{status} after {took:?}");
+}

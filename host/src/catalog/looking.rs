@@ -55,7 +55,9 @@ impl Looking {
             (look(), Some(began))
         });
         let (outdated, began) = looked.await.unwrap_or_default();
-        *last = LastLook { number, began: began.or(last.began), outdated };
+        // A look that found changes says nothing about the generation that will have them.
+        let began = if outdated.is_some() { None } else { began.or(last.began) };
+        *last = LastLook { number, began, outdated };
         outdated
     }
 }

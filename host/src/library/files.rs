@@ -70,6 +70,9 @@ fn gather(folder: &Dir, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
             continue;
         }
         let below = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+        if kind.is_symlink() && reading::leads_to_hidden(folder, &below) {
+            continue;
+        }
         if !kind.is_dir() {
             files.extend(size(folder, &below).map(|size| SkillFile { path: below, size }));
         } else if depth < DEEPEST && !NEVER_WALKED.contains(&name.as_str()) {

@@ -5,6 +5,7 @@ use crate::library::stamp::Stamp;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 use std::io::{self, ErrorKind, Read};
+use std::path::Component;
 
 /// How often a file that changes while it is read is tried again.
 const TRIES: usize = 3;
@@ -49,6 +50,13 @@ pub fn read(folder: &Dir, path: &str, limit: u64) -> Result<Bytes, ReadError> {
 /// Whether a regular file is there.
 pub fn has_file(folder: &Dir, path: &str) -> bool {
     folder.metadata(path).is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Whether a path leads through links to something hidden in the folder.
+pub fn leads_to_hidden(folder: &Dir, path: &str) -> bool {
+    let hidden =
+        |part: Component<'_>| matches!(part, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."));
+    folder.canonicalize(path).is_ok_and(|real| real.components().any(hidden))
 }
 
 fn regular(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {

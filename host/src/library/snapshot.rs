@@ -101,7 +101,22 @@ impl Clone for RootSnapshot {
     }
 }
 
+impl RootSnapshot {
+    /// Whether a watcher of the folders notices every change: nothing is mounted inside, and no file has a second name.
+    fn is_watchable(&self) -> bool {
+        let top = self.folders.values().next();
+        let same_device =
+            top.is_none_or(|top| self.folders.values().all(|folder| folder.stamp.is_on_same_device(&top.stamp)));
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        same_device && files.values().filter_map(|file| file.stamp).all(|stamp| !stamp.has_other_names())
+    }
+}
+
 impl Snapshot {
+    pub fn is_watchable(&self) -> bool {
+        self.roots.iter().all(RootSnapshot::is_watchable)
+    }
+
     pub fn root(&self, root: u32) -> Option<&RootSnapshot> {
         self.roots.get(root as usize)
     }
@@ -111,7 +126,11 @@ impl Snapshot {
         let Location { root, path } = &asset.folder;
         let root = self.root(*root).and_then(|root| root.folder.as_ref()).ok_or(ReadError::NotFound)?;
         let resources = if path.is_empty() { root.try_clone() } else { root.open_dir(path) };
-        Ok(reading::read(&resources.map_err(reading::refusal)?, &asset.file, limit)?.bytes)
+        let resources = resources.map_err(reading::refusal)?;
+        if reading::leads_to_hidden(&resources, &asset.file) {
+            return Err(ReadError::OutsideRoot);
+        }
+        Ok(reading::read(&resources, &asset.file, limit)?.bytes)
     }
 
     /// How far these files are still on disk as this snapshot has them.

@@ -11,6 +11,8 @@ pub struct Stamp {
     size: u64,
     modified: Duration,
     changed: Duration,
+    /// Names that the file has. With several, it can change without anybody touching this one.
+    links: u64,
     /// Whether the last change was long enough before, so that another one would show in the times.
     settled: bool,
 }
@@ -39,6 +41,7 @@ impl Stamp {
             size: stat.st_size as u64,
             modified,
             changed,
+            links: stat.st_nlink as u64,
             settled,
         }
     }
@@ -56,6 +59,14 @@ impl Stamp {
     /// The same stamp, never to be trusted: the file changed while it was read.
     pub fn unsettled(self) -> Self {
         Self { settled: false, ..self }
+    }
+
+    pub fn has_other_names(&self) -> bool {
+        self.links > 1
+    }
+
+    pub fn is_on_same_device(&self, other: &Self) -> bool {
+        self.device == other.device
     }
 
     /// What two ways to one folder have in common.

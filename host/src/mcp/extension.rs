@@ -1,6 +1,6 @@
 //! The extension `io.modelcontextprotocol/skills`: skills with complete manifests, and folders of resources.
 
-use crate::bindings::catalog::{FoundResource, ResourcePart, SkillFiles};
+use crate::bindings::catalog::{Document, FoundResource, ResourcePart, SkillFiles};
 use crate::bindings::types::{Location, SkillModel, Summary};
 use crate::library::files::{self, SkillFile, media_type};
 use crate::library::reading;
@@ -57,13 +57,13 @@ async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Va
     server.left_out.keep_only(&index.skills);
     let page = paging::skills(&index.skills, cursor, PAGE)?;
     let skills: Vec<Summary> = page.items.to_vec();
-    let limit = server.config.file_limit;
     let asked = server.catalog.ask(move |engine, snapshot| {
-        let described = |skill: &Summary| Ok((describe(engine, snapshot, skill, limit)?, skill.file.clone()));
-        skills.iter().map(described).collect::<Result<Vec<_>, Broken>>()
+        let known: Result<Vec<_>, Broken> = skills.into_iter().map(|skill| Known::of(engine, skill)).collect();
+        Ok((known?, Arc::clone(snapshot)))
     });
+    let (known, snapshot) = asked.await.map_err(ToolError::from)?;
     let mut skills = Vec::new();
-    for (described, file) in asked.await.map_err(ToolError::from)? {
+    for (file, described) in describe_all(server, known, snapshot).await? {
         match described {
             Ok(skill) => {
                 server.left_out.clear(&file);
@@ -87,15 +87,16 @@ async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorD
             None,
         )
     };
-    let (wanted, limit) = (uri.to_owned(), server.config.file_limit);
+    let wanted = uri.to_owned();
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
         let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
         let Some(found) = found else { return Ok(None) };
-        let summary = found.skill.summary;
-        Ok(Some((describe(engine, snapshot, &summary, limit)?, vec![summary.file])))
+        let sources = vec![found.skill.summary.file.clone()];
+        Ok(Some((Known::of(engine, found.skill.summary)?, Arc::clone(snapshot), sources)))
     };
-    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, sources)| sources.clone()));
-    let (described, _) = asked.await.map_err(ToolError::from)?.ok_or_else(unknown)?;
+    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, _, sources)| sources.clone()));
+    let (known, snapshot, _) = asked.await.map_err(ToolError::from)?.ok_or_else(unknown)?;
+    let (_, described) = describe_all(server, vec![known], snapshot).await?.pop().ok_or_else(unknown)?;
     let skill = described.map_err(|reason| {
         ErrorData::invalid_params(
             format!("the skill `{}` is not served by this method: {reason}", printable(uri)),
@@ -116,23 +117,43 @@ pub enum NotListed {
     WentAway,
 }
 
-/// A skill with the digests of all its files.
-fn describe(
-    engine: &mut EngineInstance,
-    snapshot: &Snapshot,
-    skill: &Summary,
-    limit: u64,
-) -> Result<Result<Value, NotListed>, Broken> {
-    let Some(document) = engine.document_of(&skill.file)? else { return Ok(Err(NotListed::WentAway)) };
-    let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
-    if let Err(reason) = check_format(&document.text, &frontmatter, skill.uri.rsplit('/').next().unwrap_or_default()) {
-        return Ok(Err(NotListed::OffFormat(reason)));
+/// What an engine knows about a skill.
+struct Known {
+    skill: Summary,
+    document: Option<Document>,
+    belonging: Option<SkillFiles>,
+}
+
+impl Known {
+    fn of(engine: &mut EngineInstance, skill: Summary) -> Result<Self, Broken> {
+        let document = engine.document_of(&skill.file)?;
+        Ok(Self { document, belonging: engine.files_of(&skill.file)?, skill })
     }
-    let belonging = engine.files_of(&skill.file)?;
-    let listed = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes(), limit);
-    Ok(listed.map(|resources| {
-        json!({"uri": format!("{}/SKILL.md", skill.uri), "frontmatter": frontmatter, "resources": resources})
-    }))
+}
+
+/// Skills with the digests of all their files. Reading them takes a while, so it keeps no engine waiting, and only one such
+/// request works at a time.
+async fn describe_all(
+    server: &Skillcell,
+    known: Vec<Known>,
+    snapshot: Arc<Snapshot>,
+) -> Result<Vec<(Location, Result<Value, NotListed>)>, ErrorData> {
+    let _alone = server.hashing.lock().await;
+    let limit = server.config.file_limit;
+    let described = tokio::task::spawn_blocking(move || {
+        known.into_iter().map(|known| (known.skill.file.clone(), describe(&snapshot, &known, limit))).collect()
+    });
+    described.await.map_err(|panic| ErrorData::internal_error(format!("skills could not be read: {panic}"), None))
+}
+
+fn describe(snapshot: &Snapshot, known: &Known, limit: u64) -> Result<Value, NotListed> {
+    let Known { skill, document, belonging } = known;
+    let document = document.as_ref().ok_or(NotListed::WentAway)?;
+    let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
+    check_format(&document.text, &frontmatter, skill.uri.rsplit('/').next().unwrap_or_default())
+        .map_err(NotListed::OffFormat)?;
+    let resources = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes(), limit)?;
+    Ok(json!({"uri": format!("{}/SKILL.md", skill.uri), "frontmatter": frontmatter, "resources": resources}))
 }
 
 /// Clients of the extension are strict: one skill that breaks the format costs them the whole list.
@@ -141,7 +162,8 @@ fn check_format(text: &str, frontmatter: &Value, folder: &str) -> Result<(), &'s
     let is_word =
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let name = frontmatter["name"].as_str().unwrap_or_default();
-    let metadata = frontmatter.get("metadata").filter(|metadata| !metadata.is_null());
+    let metadata = frontmatter.get("metadata");
+    let is_text = |key: &str| frontmatter.get(key).is_none_or(Value::is_string);
     let only_texts = |metadata: &Value| metadata.as_object().is_some_and(|map| map.values().all(Value::is_string));
     let rules = [
         (name == folder, "its `name` is not the name of its folder"),
@@ -155,6 +177,7 @@ fn check_format(text: &str, frontmatter: &Value, folder: &str) -> Result<(), &'s
             "its `compatibility` is no text of up to 500 characters",
         ),
         (metadata.is_none_or(only_texts), "its `metadata` has values that are not text"),
+        (is_text("license") && is_text("allowed-tools"), "its `license` or `allowed-tools` is no text"),
         (text.starts_with("---"), "its file begins with a byte order mark"),
     ];
     rules.into_iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, rule)| Err(rule))

@@ -4,6 +4,7 @@
 
 pub mod config;
 mod guard;
+mod patient;
 mod rate;
 mod refusal;
 mod timer;
@@ -25,6 +26,7 @@ use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
+use patient::Patient;
 use rate::{Limiter, Rate};
 use refusal::Refusal;
 use rmcp::model::{ErrorData, RequestId};
@@ -49,14 +51,18 @@ const BODY_BYTES: usize = 4 << 20;
 /// Largest head, in bytes. Real ones have less than one kilobyte.
 const HEAD_BYTES: usize = 16 << 10;
 
-/// Longest wait for a head, and so also for the next request on an idle connection. Clients open a new one at no cost.
-const HEAD_TIME: Duration = Duration::from_secs(10);
+/// Longest wait for a head, and so also for the next request on an idle connection. Clients open a new one at no cost, and
+/// whoever has no token holds a place no longer than this.
+const HEAD_TIME: Duration = Duration::from_secs(5);
+
+/// Longest that a client may leave unread what it asked for.
+const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// Longest wait for a body, from its first byte to its last.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Most connections at once. Others wait in the kernel until one ends. A client has one that listens and a few that ask.
-const CONNECTIONS: usize = 256;
+const CONNECTIONS: usize = 1_024;
 
 /// Requests of one address. All clients of a machine are one address, and on two processors 64 that ask without a pause
 /// reach about 12,000 a second. Whoever sends more does not wait for answers.
@@ -138,7 +144,7 @@ async fn converse(door: Arc<Door>, stream: TcpStream, peer: IpAddr, ended: Cance
         .timer(Timer)
         .header_read_timeout(HEAD_TIME)
         .max_header_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(Patient::new(stream, WRITE_TIME)), answer);
     tokio::pin!(connection);
     let served = tokio::select! {
         served = connection.as_mut() => served,

@@ -18,7 +18,7 @@ use rmcp::model::{
 };
 use rmcp::object;
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast;
@@ -33,6 +33,16 @@ const UPDATE_LONGEST: Duration = Duration::from_secs(1);
 
 /// Most resources that are watched for all clients together. Each is read at every change on disk.
 const MOST_WATCHED: usize = 1_000;
+
+/// Most resources that one listener names, and the longest name of one.
+const MOST_EACH: usize = 100;
+const LONGEST_URI: usize = 4_096;
+
+/// A client that was not there to be told is forgotten after this long.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
+/// Longest that a listener is kept waiting for the yes.
+const LONGEST_PREPARATION: Duration = Duration::from_secs(1);
 
 /// Notices that a slow session may fall behind before it is told of everything at once.
 const BACKLOG: usize = 1_024;
@@ -50,6 +60,8 @@ pub struct Hub {
     watched: Mutex<HashMap<Arc<str>, Watched>>,
     /// What clients of the stateless era are about to listen to.
     prepared: Mutex<Vec<Prepared>>,
+    /// Held by whoever prepares while rmcp waits for it. There is room for one such thread.
+    preparing: tokio::sync::Mutex<()>,
 }
 
 /// Everything a listener needs, made ready before it is told that it listens: from then on it must miss nothing.
@@ -59,9 +71,6 @@ struct Prepared {
     subscriptions: Vec<Subscription>,
     at: Instant,
 }
-
-/// A client that was not there to be told is forgotten after this long.
-const FORGOTTEN: Duration = Duration::from_secs(10);
 
 struct Watched {
     sessions: usize,
@@ -75,7 +84,12 @@ pub struct TooMany;
 
 impl Default for Hub {
     fn default() -> Self {
-        Self { notices: broadcast::Sender::new(BACKLOG), watched: Mutex::default(), prepared: Mutex::default() }
+        Self {
+            notices: broadcast::Sender::new(BACKLOG),
+            watched: Mutex::default(),
+            prepared: Mutex::default(),
+            preparing: tokio::sync::Mutex::default(),
+        }
     }
 }
 
@@ -294,30 +308,42 @@ fn list_changes([tools, prompts, resources]: [bool; 3], reason: Option<&str>) ->
 pub fn accept(server: &Skillcell, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
-        uris.retain(|uri| uri.starts_with("skill://"));
-        uris.truncate(MOST_WATCHED);
+        let mut seen = HashSet::new();
+        uris.retain(|uri| uri.starts_with("skill://") && uri.len() <= LONGEST_URI && seen.insert(uri.clone()));
+        uris.truncate(MOST_EACH);
     }
-    let uris = accepted.resource_subscriptions.clone().unwrap_or_default();
-    // rmcp asks without waiting, and says yes to the client right after.
-    let prepared = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(prepare(server, uris)));
-    let mut waiting = server.hub.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-    let forgotten: Vec<Prepared> = waiting.extract_if(.., |prepared| prepared.at.elapsed() > FORGOTTEN).collect();
-    waiting.push(prepared);
-    drop(waiting);
+    let prepared = || server.hub.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+    let forgotten: Vec<Prepared> = prepared().extract_if(.., |prepared| prepared.at.elapsed() > FORGOTTEN).collect();
     drop(forgotten);
+    // rmcp asks without waiting, and says yes to the client right after. Who comes while another is being prepared does
+    // that itself, a moment after the yes: more threads that wait here could leave none for what they wait for.
+    if let Ok(_only) = server.hub.preparing.try_lock() {
+        let uris = accepted.resource_subscriptions.clone().unwrap_or_default();
+        let ready = async { tokio::time::timeout(LONGEST_PREPARATION, prepare(server, uris)).await.ok() };
+        let ready = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(ready));
+        if let Some(ready) = ready {
+            if let Some(uris) = &mut accepted.resource_subscriptions {
+                uris.clone_from(&ready.uris);
+            }
+            prepared().push(ready);
+        }
+    }
     accepted
 }
 
 async fn prepare(server: &Skillcell, uris: Vec<String>) -> Prepared {
     let notices = server.hub.notices.subscribe();
-    let mut subscriptions = Vec::new();
-    for uri in &uris {
-        match Subscription::new(server, uri).await {
-            Ok(subscription) => subscriptions.push(subscription),
+    let (mut watched, mut subscriptions) = (Vec::new(), Vec::new());
+    for uri in uris {
+        match Subscription::new(server, &uri).await {
+            Ok(subscription) => {
+                subscriptions.push(subscription);
+                watched.push(uri);
+            }
             Err(error) => tracing::warn!("{error}"),
         }
     }
-    Prepared { notices, uris, subscriptions, at: Instant::now() }
+    Prepared { notices, uris: watched, subscriptions, at: Instant::now() }
 }
 
 /// Passes notices on to a client of the stateless era until it no longer listens.

@@ -29,7 +29,10 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListPrompt
         let description = server.texts(&index).prompt_description.clone();
         prompts.push(Prompt::new(ANY_SKILL, Some(description), Some(vec![name])).with_title("Load a skill"));
     }
+    // A name that cannot be shown as it is cannot be chosen either.
+    let can_be_shown = |skill: &&Summary| plain_line(&skill.shown_name) == skill.shown_name;
     let own = page.items.iter().filter(|skill| !skill.shown_name.eq_ignore_ascii_case(ANY_SKILL));
+    let own = own.filter(can_be_shown);
     prompts.extend(own.map(|skill| Prompt::new(&skill.shown_name, Some(plain_line(&skill.description)), None)));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.next_cursor = page.next;

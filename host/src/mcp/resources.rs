@@ -11,7 +11,7 @@ use crate::mcp::paging;
 use crate::mcp::server::Skillcell;
 use crate::mcp::surface::Surface;
 use crate::mcp::tools::get_asset::unreadable;
-use crate::printable::printable;
+use crate::printable::{escaped, printable};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use rmcp::ErrorData;
@@ -37,14 +37,13 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListResour
     let index = server.fresh_index().await?;
     let page = paging::skills(&index.skills, cursor, PAGE)?;
     let listed = page.items.iter().flat_map(|skill| {
-        // Name and description are those of the front matter, word for word: clients compare them with the document.
-        let document = Resource::new(document_uri(server.surface(), skill), document_name(skill))
+        let document = Resource::new(document_uri(server.surface(), skill), word_for_word(document_name(skill)))
             .with_title(plain_line(&skill.shown_name))
-            .with_description(&skill.description)
+            .with_description(word_for_word(&skill.description))
             .with_mime_type("text/markdown");
         let collection = server.surface().short_uris.then(|| {
             let uri = format!("{}/", document_uri(server.surface(), skill));
-            Resource::new(uri, format!("{}/", skill.shown_name))
+            Resource::new(uri, format!("{}/", plain_line(&skill.shown_name)))
                 .with_description(format!("All files of {}", plain_line(&skill.shown_name)))
         });
         std::iter::once(document).chain(collection)
@@ -52,6 +51,12 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListResour
     let mut result = ListResourcesResult::with_all_items(listed.collect());
     result.next_cursor = page.next;
     Ok(result)
+}
+
+/// Text as the front matter has it, because clients compare the two, unless it holds letters that must not be shown.
+pub fn word_for_word(text: &str) -> String {
+    let harmless = text.chars().all(|letter| letter == '\n' || escaped(letter).eq([letter]));
+    if harmless { text.to_owned() } else { plain_line(text) }
 }
 
 /// Where the document of a skill is, in the form that this surface lists.

@@ -85,6 +85,8 @@ pub struct Shared {
     pub reach: Reach,
     pub hub: Hub,
     pub left_out: LeftOut,
+    /// Held while the files of many skills are read.
+    pub hashing: Mutex<()>,
     /// Held while `refresh_skills` works.
     pub refreshing: Mutex<()>,
     texts: texts::Cache,
@@ -124,6 +126,7 @@ impl Skillcell {
             reach,
             hub: Hub::default(),
             left_out: LeftOut::default(),
+            hashing: Mutex::default(),
             refreshing: Mutex::default(),
             texts: texts::Cache::default(),
         };
@@ -141,7 +144,12 @@ impl Skillcell {
             let message = format!("there is no tool `{}`: tools/list tells what there is", printable(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
-        Ok(tool.call(self, Arguments::new(request.arguments), cancelled, progress).await?)
+        let called = tool.call(self, Arguments::new(request.arguments), cancelled, progress).await;
+        called.map_err(|error| {
+            let mut error = ErrorData::from(error);
+            error.message = self.shown_message(error.message.into_owned()).into();
+            error
+        })
     }
 }
 

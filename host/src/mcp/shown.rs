@@ -2,6 +2,7 @@
 
 use crate::bindings::catalog::FoundSkill;
 use crate::bindings::types::{Location, Summary};
+use crate::config::Runner;
 use crate::library::roots::SkillRoot;
 use crate::mcp::contents::uri_of;
 use crate::mcp::server::{Reach, Shared};
@@ -39,10 +40,17 @@ impl Shared {
         let mut places = vec![(self.config.grants.file.clone(), "the operator's file".to_owned())];
         places.extend(self.terms.roots.iter().map(|root| (root.path(), format!("root {}", root.label))));
         places.extend(self.config.roots.home.clone().map(|home| (home, "~".to_owned())));
+        for own in self.config.places.iter().flat_map(|places| [&places.settings, &places.records, &places.cache]) {
+            places.push((own.clone(), "the server's own folder".to_owned()));
+        }
+        for runner in self.config.scripts.runners.values() {
+            if let Runner::Component(path) = runner {
+                places.push((path.clone(), path.file_name().unwrap_or_default().to_string_lossy().into_owned()));
+            }
+        }
         places.sort_by_key(|(path, _)| Reverse(path.as_os_str().len()));
-        let named =
-            |message: String, (path, name): (PathBuf, String)| message.replace(path.to_string_lossy().as_ref(), &name);
-        places.into_iter().filter(|(path, _)| path.parent().is_some()).fold(message, named)
+        let places = places.into_iter().filter(|(path, _)| path.parent().is_some());
+        places.fold(message, |message, (path, name)| replaced(&message, &path.to_string_lossy(), &name))
     }
 
     pub fn shown_document(&self, skill: &Summary) -> String {
@@ -57,5 +65,31 @@ impl Shared {
         // Putting the parts together anew drops `.` and double separators.
         let path = root.unwrap_or_default().join(&place.path).join(file).components().collect::<PathBuf>();
         path.to_string_lossy().into_owned()
+    }
+}
+
+/// A message with a name in place of a path, but not where the path is only the beginning of another one's name.
+fn replaced(message: &str, path: &str, name: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = message;
+    while let Some(at) = rest.find(path) {
+        let (before, after) = (&rest[..at], &rest[at + path.len()..]);
+        let is_whole =
+            after.chars().next().is_none_or(|next| !next.is_alphanumeric() && !matches!(next, '-' | '_' | '.'));
+        shown.push_str(before);
+        shown.push_str(if is_whole { name } else { path });
+        rest = after;
+    }
+    shown + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_paths_are_replaced() {
+        assert_eq!(replaced("/a/b: /a/bc and /a/b/c", "/a/b", "~"), "~: /a/bc and ~/c");
+        assert_eq!(replaced("nothing", "/a", "~"), "nothing");
     }
 }

@@ -73,7 +73,8 @@ impl Texts {
                 let uri = |skill: &Summary| resources::document_uri(surface, skill);
                 let listed = |skill: &Summary| {
                     let name = resources::document_name(skill);
-                    (uri(skill), name.to_owned(), plain_line(&skill.shown_name), skill.description.clone())
+                    let words = resources::word_for_word;
+                    (uri(skill), words(name), plain_line(&skill.shown_name), words(&skill.description))
                 };
                 index.skills.iter().for_each(|skill| listed(skill).hash(hasher));
             }),
