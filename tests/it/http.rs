@@ -142,7 +142,7 @@ fn sixty_four_busy_clients_are_never_told_to_wait() {
 fn more_connections_than_places_wait_for_one() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
-    let mut idle: Vec<_> = (0..300).map(|_| server.connect()).collect();
+    let mut idle: Vec<_> = (0..560).map(|_| server.connect()).collect();
     let mut last = server.message("2025-11-25", &ping(1)).send();
     idle.truncate(100);
     assert_eq!(last.reply().status, 200);

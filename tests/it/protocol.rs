@@ -57,7 +57,10 @@ fn known_methods_with_wrong_parameters_are_invalid_params() {
     }
     assert_eq!(code(&session.request("no/such/method", json!({}))), -32601);
     let answer = session.request("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
-    assert_eq!((code(&answer), answer["error"]["message"].as_str()), (-32602, Some("there is no tool `no_such_tool`")));
+    assert_eq!(
+        (code(&answer), answer["error"]["message"].as_str()),
+        (-32602, Some("there is no tool `no_such_tool`: tools/list tells what there is"))
+    );
     still_answers(&mut session);
 }
 

@@ -62,7 +62,7 @@ const WRITE_TIME: Duration = Duration::from_secs(30);
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Most connections at once. Others wait in the kernel until one ends. A client has one that listens and a few that ask.
-const CONNECTIONS: usize = 1_024;
+const CONNECTIONS: usize = 512;
 
 /// Requests of one address. All clients of a machine are one address, and on two processors 64 that ask without a pause
 /// reach about 12,000 a second. Whoever sends more does not wait for answers.

@@ -120,7 +120,11 @@ fn a_tool_that_is_not_offered_cannot_be_called() {
                 continue;
             }
             let answer = session.call(tool, arguments.clone());
-            assert_eq!(error(&answer), (-32602, format!("there is no tool `{tool}`").as_str()), "{profile}");
+            assert_eq!(
+                error(&answer),
+                (-32602, format!("there is no tool `{tool}`: tools/list tells what there is").as_str()),
+                "{profile}"
+            );
         }
     }
 }
