@@ -151,6 +151,10 @@ async fn digest(server: &Skillcell, uri: &str) -> Option<Sha256> {
 pub async fn announce(server: Skillcell, mut disturbances: Disturbances, ended: CancellationToken) {
     let mut news = server.catalog.news();
     let mut told = Told::default();
+    let now = *news.borrow_and_update();
+    if now.generation > 0 {
+        told.lists(&server, now).await;
+    }
     let mut watching = true;
     loop {
         tokio::select! {
@@ -362,6 +366,7 @@ pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
     let cancelled = server.cancellations.subscription(sink.id());
     loop {
         let notice = tokio::select! {
+            biased;
             () = context.cancelled() => return,
             () = cancelled.cancelled() => return,
             () = server.cancellations.silent.cancelled() => return,

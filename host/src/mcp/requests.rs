@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 /// At the end, requests that are still running have this long to be answered, and their answers to be written, so that the
 /// server is gone within a second.
-pub const LAST_ANSWERS: Duration = Duration::from_millis(850);
+pub const LAST_ANSWERS: Duration = Duration::from_millis(700);
 
 /// Shared by the transport, which learns that a client cancels, and by whatever runs for that request.
 #[derive(Clone)]
