@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const END: Duration = Duration::from_secs(1);
 
 /// Longest with nothing left to do: less than what requests that still run are given.
-const AT_ONCE: Duration = Duration::from_millis(800);
+const AT_ONCE: Duration = Duration::from_millis(650);
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
