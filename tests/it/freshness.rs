@@ -149,3 +149,22 @@ fn lists_asked_for_together_are_all_fresh() {
         }
     }
 }
+
+#[test]
+fn a_file_with_a_second_name_elsewhere_is_as_new_as_any() {
+    let elsewhere = library(&[("x.md", "---\nname: pdf\ndescription: First\n---\n")]);
+    let library = library(&SMALL[..1]);
+    std::fs::create_dir(library.path().join("pdf")).unwrap();
+    std::fs::hard_link(elsewhere.path().join("x.md"), library.path().join("pdf/SKILL.md")).unwrap();
+    let mut session = serve(library.path()).start();
+    let described =
+        |session: &mut Session| session.call_json("skills_list", json!({"query": "pdf"}))["skills"][0]["meta"].clone();
+    assert_eq!(described(&mut session)["description"], "First");
+    // Long enough for the disk to count as still: nobody below the root is told of the change.
+    let quiet = std::time::Instant::now() + std::time::Duration::from_millis(1_500);
+    while std::time::Instant::now() < quiet {
+        described(&mut session);
+    }
+    write_files(elsewhere.path(), &[("x.md", "---\nname: pdf\ndescription: Other\n---\n")]);
+    assert_eq!(described(&mut session)["description"], "Other");
+}

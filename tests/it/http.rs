@@ -1,5 +1,7 @@
 //! `serve --http`: MCP over Streamable HTTP, and everybody who must not get in.
 
+mod places;
+
 use crate::scripts::skill;
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};

@@ -383,3 +383,23 @@ fn a_completion_of_something_unknown_is_refused() {
         assert_eq!(complete(&mut session, &prompt, "other", "", &Value::Null)["values"], json!([]));
     }
 }
+
+#[test]
+fn a_name_that_cannot_be_shown_is_no_prompt_and_breaks_no_line() {
+    let names = [r#""good\n- forged: entry""#, r#""e\u202Evil""#, r#""\e[2J""#];
+    let files: Vec<(String, String)> = (names.iter().enumerate())
+        .map(|(number, name)| (format!("s{number}/SKILL.md"), format!("---\nname: {name}\ndescription: d\n---\n")))
+        .collect();
+    let folder = library(&[("plain/SKILL.md", "---\nname: plain\ndescription: d\n---\n")]);
+    for (path, text) in &files {
+        write_files(folder.path(), &[(path, text)]);
+    }
+    for mut session in both_eras(folder.path()) {
+        assert_eq!(texts(&session.all("prompts/list", "prompts"), "name"), ["skill", "plain"]);
+        let resources = session.all("resources/list", "resources");
+        assert_eq!(resources.len(), 4);
+        for shown in texts(&resources, "name").into_iter().chain(texts(&resources, "title")) {
+            assert!(!shown.contains(['\n', '\u{202e}', '\u{1b}']), "{shown:?}");
+        }
+    }
+}

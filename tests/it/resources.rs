@@ -477,6 +477,8 @@ fn what_is_hidden_or_elsewhere_is_refused() {
     symlink("../other/own.txt", pdf.join("neighbour.txt")).unwrap();
     symlink("../other", pdf.join("neighbour")).unwrap();
     symlink("docs/a.txt", pdf.join("inside.txt")).unwrap();
+    symlink(".env", pdf.join("environment.txt")).unwrap();
+    symlink("docs/.hidden", pdf.join("shown")).unwrap();
     assert!(Command::new("mkfifo").arg(pdf.join("pipe.txt")).status().unwrap().success());
     for mut session in both_eras(&folder.path().join("root")) {
         for uri in [
@@ -514,8 +516,13 @@ fn what_is_hidden_or_elsewhere_is_refused() {
         ] {
             assert_unknown(&mut session, uri);
         }
-        // A link to another skill of the same root is found, and then not followed.
-        for uri in ["skill://pdf/neighbour.txt", "skill://pdf/neighbour/own.txt"] {
+        // A link to another skill of the same root, or to something hidden, is found, and then not followed.
+        for uri in [
+            "skill://pdf/neighbour.txt",
+            "skill://pdf/neighbour/own.txt",
+            "skill://pdf/environment.txt",
+            "skill://pdf/shown/x",
+        ] {
             let error = session.error("resources/read", json!({"uri": uri}));
             assert!(error["data"]["uri"] == uri && !error.to_string().contains("hunter2"), "{error}");
         }

@@ -37,7 +37,7 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListResour
     let index = server.fresh_index().await?;
     let page = paging::skills(&index.skills, cursor, PAGE)?;
     let listed = page.items.iter().flat_map(|skill| {
-        let document = Resource::new(document_uri(server.surface(), skill), word_for_word(document_name(skill)))
+        let document = Resource::new(document_uri(server.surface(), skill), plain_line(document_name(skill)))
             .with_title(plain_line(&skill.shown_name))
             .with_description(word_for_word(&skill.description))
             .with_mime_type("text/markdown");

@@ -74,7 +74,7 @@ impl Texts {
                 let listed = |skill: &Summary| {
                     let name = resources::document_name(skill);
                     let words = resources::word_for_word;
-                    (uri(skill), words(name), plain_line(&skill.shown_name), words(&skill.description))
+                    (uri(skill), plain_line(name), plain_line(&skill.shown_name), words(&skill.description))
                 };
                 index.skills.iter().for_each(|skill| listed(skill).hash(hasher));
             }),
