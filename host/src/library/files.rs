@@ -56,7 +56,7 @@ pub fn open_folder(snapshot: &Snapshot, location: &Location) -> Option<Dir> {
 
 /// Size of a regular file that is really inside the folder.
 fn size(folder: &Dir, path: &str) -> Option<u64> {
-    reading::has_file(folder, path).then(|| folder.metadata(path).ok()).flatten().map(|metadata| metadata.len())
+    folder.metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
 }
 
 /// Everything below a folder that is not hidden. Links to files inside it count, links to folders do not: what is in there
