@@ -1,0 +1,286 @@
+//! Which repositories skills come from, and how they are reached.
+
+use super::file::{RawGit, RawRefresh, RawRepository};
+use crate::git::address::{Address, WrongAddress};
+use crate::git::credential::Credential;
+use crate::git::place;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often repositories are refreshed, unless told otherwise.
+const USUAL_INTERVAL: Duration = Duration::from_secs(15 * 60);
+
+/// Longest that one exchange with a remote may take, unless told otherwise.
+const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+const LONGEST_TIMEOUT: u64 = 24 * 60 * 60;
+
+/// `GITHUB_TOKEN` is for this host in any case.
+const GITHUB: &str = "github.com";
+
+/// What the operator said about git.
+#[derive(Debug, Default)]
+pub struct Git {
+    /// `SKILLS_REPO`. It counts when no folder is named.
+    pub instead_of_folders: Option<Remote>,
+    /// `repos`, which count in any case.
+    pub more: Vec<Remote>,
+    pub refresh: Refresh,
+    pub network: Network,
+    /// Whether the machine's credential helper may be asked.
+    pub credential_helper: bool,
+}
+
+/// A repository that somebody else keeps, and where its clone is.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    pub address: Address,
+    /// The branch that somebody named. Without one it is `main`, else what the remote calls its default.
+    pub branch: Option<String>,
+    pub credential: Option<Credential>,
+    pub folder: PathBuf,
+    /// Held by whoever changes the clone.
+    pub lock: PathBuf,
+}
+
+/// How a remote is reached.
+#[derive(Debug, Clone)]
+pub struct Network {
+    pub timeout: Duration,
+    /// Certificates in PEM that are trusted as well.
+    pub certificates: Vec<u8>,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { timeout: USUAL_TIMEOUT, certificates: Vec::new() }
+    }
+}
+
+/// When repositories are refreshed by themselves, as far as somebody said it. The word of the operator and the environment
+/// wins over that of content.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refresh {
+    pub enabled: Option<bool>,
+    pub interval: Option<Duration>,
+}
+
+impl Refresh {
+    /// What holds when this one says nothing.
+    pub fn or(self, weaker: Self) -> Self {
+        Self { enabled: self.enabled.or(weaker.enabled), interval: self.interval.or(weaker.interval) }
+    }
+
+    /// How often, or never.
+    pub fn every(self) -> Option<Duration> {
+        self.enabled.unwrap_or(true).then(|| self.interval.unwrap_or(USUAL_INTERVAL))
+    }
+}
+
+/// Why this cannot be meant.
+#[derive(Debug, PartialEq, Eq)]
+pub enum WrongGit {
+    /// The operator's file says something wrong.
+    InFile(String),
+    /// A variable does.
+    InVariable(String),
+}
+
+/// What it takes to understand the file and the environment.
+pub struct Around<'a> {
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// A path in the operator's file.
+    pub path: &'a dyn Fn(&str) -> PathBuf,
+    pub working_folder: &'a Path,
+    pub home: Option<&'a Path>,
+    /// Where clones are kept. Missing without a home folder.
+    pub clones: Option<PathBuf>,
+}
+
+pub fn resolve(
+    repositories: Vec<RawRepository>,
+    git: RawGit,
+    refresh: &RawRefresh,
+    around: &Around,
+) -> Result<Git, WrongGit> {
+    let seconds = git.timeout_seconds.unwrap_or(USUAL_TIMEOUT.as_secs());
+    if !(1..=LONGEST_TIMEOUT).contains(&seconds) {
+        let message = format!("git.timeout_seconds is {seconds}, and must be from 1 to {LONGEST_TIMEOUT}");
+        return Err(WrongGit::InFile(message));
+    }
+    let network = Network {
+        timeout: Duration::from_secs(seconds),
+        certificates: git.ca_file.map(|file| certificates(&(around.path)(&file))).transpose()?.unwrap_or_default(),
+    };
+    let token = (around.variable)("GITHUB_TOKEN").map(|token| Credential::token(&token));
+    let mut hosts = vec![GITHUB.to_owned()];
+    let instead_of_folders = match (around.variable)("SKILLS_REPO") {
+        Some(text) => {
+            let folder = |path: &str| around.working_folder.join(path);
+            let wrong = |error: WrongAddress| WrongGit::InVariable(format!("SKILLS_REPO: {error}"));
+            let (address, in_address) = Address::parse(&text, folder).map_err(wrong)?;
+            hosts.extend(address.host().map(str::to_owned));
+            let branch = (around.variable)("SKILLS_BRANCH").map(|branch| branch.trim().to_owned());
+            if let Some(branch) = branch.as_ref().filter(|branch| !is_branch(branch)) {
+                return Err(WrongGit::InVariable(format!("SKILLS_BRANCH is `{branch}`, which is no name of a branch")));
+            }
+            let credential = in_address.or_else(|| token.clone().filter(|_| address.host().is_some()));
+            let existing = place::existing(&address, around.home);
+            let remote = remote(address, branch, credential, around)?;
+            Some(Remote { folder: existing.unwrap_or(remote.folder), ..remote })
+        }
+        None => None,
+    };
+    let mut more: Vec<Remote> = Vec::new();
+    for said in repositories {
+        let wrong = |error: WrongAddress| WrongGit::InFile(format!("repos.url {error}"));
+        let (address, in_address) = Address::parse(&said.url, around.path).map_err(wrong)?;
+        let named = said.token_env.as_ref().and_then(|name| named_token(name, around));
+        let usual =
+            token.clone().filter(|_| address.host().is_some_and(|host| hosts.iter().any(|known| known == host)));
+        let credential = in_address.or(named).or(usual.filter(|_| said.token_env.is_none()));
+        let remote = remote(address, said.branch, credential, around)?;
+        let known = || instead_of_folders.iter().chain(&more);
+        if !known().any(|known| known.lock == remote.lock) {
+            more.push(remote);
+        }
+    }
+    let refresh = self::refresh(refresh, around)?;
+    Ok(Git { instead_of_folders, more, refresh, network, credential_helper: git.credential_helper })
+}
+
+fn remote(
+    address: Address,
+    branch: Option<String>,
+    credential: Option<Credential>,
+    around: &Around,
+) -> Result<Remote, WrongGit> {
+    let Some(clones) = &around.clones else {
+        let message = "HOME is not set, so there is no place for a clone\nhint: set HOME or XDG_DATA_HOME";
+        return Err(WrongGit::InVariable(message.to_owned()));
+    };
+    let key = address.key(branch.as_deref());
+    let lock = clones.join(format!("{key}.lock"));
+    Ok(Remote { address, branch, credential, folder: clones.join(key), lock })
+}
+
+fn named_token(name: &str, around: &Around) -> Option<Credential> {
+    let token = (around.variable)(name);
+    if token.is_none() {
+        tracing::warn!("the variable {name}, which repos.token_env names, is not set");
+    }
+    token.map(|token| Credential::token(&token))
+}
+
+fn certificates(path: &Path) -> Result<Vec<u8>, WrongGit> {
+    let unusable =
+        |reason: String| WrongGit::InFile(format!("git.ca_file {} cannot be used: {reason}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+    let count = crate::git::certificates(&bytes).map_err(unusable)?.len();
+    if count == 0 { Err(unusable("it holds no certificate in PEM".to_owned())) } else { Ok(bytes) }
+}
+
+fn refresh(raw: &RawRefresh, around: &Around) -> Result<Refresh, WrongGit> {
+    let minutes = |minutes: u32| Duration::from_secs(60 * u64::from(minutes));
+    if raw.interval_minutes == Some(0) {
+        let message = "refresh.interval_minutes is 0, and must be at least 1; `refresh.enabled: false` switches it off";
+        return Err(WrongGit::InFile(message.to_owned()));
+    }
+    let said = Refresh { enabled: raw.enabled, interval: raw.interval_minutes.map(minutes) };
+    let Some(text) = (around.variable)("REFRESH_INTERVAL_MINUTES") else { return Ok(said) };
+    match text.trim().parse() {
+        Ok(number) if number > 0 => Ok(Refresh { enabled: Some(true), interval: Some(minutes(number)) }),
+        _ => Err(WrongGit::InVariable(format!(
+            "REFRESH_INTERVAL_MINUTES is `{text}`, which is no number of minutes\nhint: set it to a whole number above 0, as in REFRESH_INTERVAL_MINUTES=15"
+        ))),
+    }
+}
+
+/// As git has it, as far as it matters: the name becomes part of a reference.
+pub fn is_branch(name: &str) -> bool {
+    let forbidden = |letter: char| letter.is_control() || " ~^:?*[\\".contains(letter);
+    let odd_part = |part: &str| part.is_empty() || part.starts_with('.') || part.ends_with(".lock");
+    !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains("..")
+        && !name.contains("@{")
+        && !name.contains(forbidden)
+        && !name.split('/').any(odd_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(file: &str, variables: &[(&str, &str)]) -> Result<Git, WrongGit> {
+        let raw: super::super::file::RawConfig = serde_yaml::from_str(file).unwrap();
+        let value =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let around = Around {
+            variable: &value,
+            path: &|path| Path::new("/etc/skillcell").join(path),
+            working_folder: Path::new("/here"),
+            home: None,
+            clones: Some(PathBuf::from("/data/repos")),
+        };
+        resolve(raw.repos, raw.git, &raw.refresh, &around)
+    }
+
+    const TWO: &str =
+        "repos:\n- {url: https://github.com/team/a.git}\n- {url: https://git.corp/b, branch: dev, token_env: CORP}\n";
+
+    #[test]
+    fn a_token_is_for_the_host_of_the_main_repository_and_for_github() {
+        let token = Some(Credential::token("t"));
+        let git = resolved(TWO, &[("SKILLS_REPO", "https://git.corp:8443/main"), ("GITHUB_TOKEN", "t")]).unwrap();
+        assert_eq!(git.instead_of_folders.as_ref().unwrap().credential, token);
+        assert_eq!(git.more[0].credential, token);
+        assert_eq!(git.more[1].credential, None, "its own variable is named, and not set");
+        let git = resolved(TWO, &[("GITHUB_TOKEN", "t"), ("CORP", "c")]).unwrap();
+        assert_eq!(git.more[1].credential, Some(Credential::token("c")));
+        let other = "repos: [{url: 'https://git.other/b'}]";
+        assert_eq!(resolved(other, &[("GITHUB_TOKEN", "t")]).unwrap().more[0].credential, None);
+        let own = "repos: [{url: 'https://me:mine@github.com/b'}]";
+        let credential = resolved(own, &[("GITHUB_TOKEN", "t")]).unwrap().more[0].credential.clone();
+        assert_eq!(credential, Some(Credential::new("me", "mine")));
+    }
+
+    #[test]
+    fn one_repository_is_cloned_once() {
+        let twice = "repos: [{url: 'https://h/a'}, {url: 'https://h/a.git/'}, {url: 'https://h/a', branch: dev}]";
+        let git = resolved(twice, &[("SKILLS_REPO", "https://h/a")]).unwrap();
+        assert_eq!(git.more.len(), 1);
+        assert_eq!(git.more[0].branch.as_deref(), Some("dev"));
+    }
+
+    #[test]
+    fn the_environment_sets_the_interval_and_switches_it_on() {
+        let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
+        let every = |file: &str, variables: &[(&str, &str)]| resolved(file, variables).unwrap().refresh.every();
+        assert_eq!(every("{}", &[]), minutes(15));
+        assert_eq!(every("refresh: {interval_minutes: 5}", &[]), minutes(5));
+        assert_eq!(every("refresh: {enabled: false}", &[]), None);
+        assert_eq!(every("refresh: {enabled: false}", &[("REFRESH_INTERVAL_MINUTES", "3")]), minutes(3));
+        let content = Refresh { enabled: Some(false), interval: minutes(1) };
+        let operator = Refresh { enabled: Some(true), interval: None };
+        assert_eq!(operator.or(content).every(), minutes(1));
+    }
+
+    #[test]
+    fn wrong_values_are_told_with_what_to_write() {
+        let file = |text: &str| match resolved(text, &[]) {
+            Err(WrongGit::InFile(message)) => message,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert!(file("refresh: {interval_minutes: 0}").starts_with("refresh.interval_minutes"));
+        assert!(file("git: {timeout_seconds: 0}").starts_with("git.timeout_seconds"));
+        assert!(file("git: {ca_file: missing.pem}").starts_with("git.ca_file /etc/skillcell/missing.pem"));
+        for (name, value) in
+            [("SKILLS_REPO", "git://h/a"), ("REFRESH_INTERVAL_MINUTES", "0"), ("REFRESH_INTERVAL_MINUTES", "soon")]
+        {
+            assert!(
+                matches!(resolved("{}", &[(name, value)]), Err(WrongGit::InVariable(text)) if text.starts_with(name))
+            );
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The folder of a clone, and the lock that servers share.
+
+use crate::config::git::Remote;
+use crate::git::address::Address;
+use crate::git::problem::SyncError;
+use crate::git::{Patience, quiet};
+use crate::private;
+use git2::{Repository, RepositoryOpenFlags};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long to wait between two tries to get something that others hold.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+
+/// Longest wait for another git to be done with a file.
+const OTHERS_WORK: Duration = Duration::from_secs(1);
+
+/// A lock file that is older than this was left by somebody who is gone.
+const OLD: Duration = Duration::from_secs(10);
+
+const NOWHERE_ELSE: [&OsStr; 0] = [];
+
+/// The clone that another server of this kind made, if it is of the same repository.
+pub fn existing(address: &Address, home: Option<&Path>) -> Option<PathBuf> {
+    let folder = home?.join(".skills-mcp/content");
+    // Nothing is hidden from libgit2 yet: a credential helper may still have to be found.
+    let repository = Repository::open_ext(&folder, RepositoryOpenFlags::NO_SEARCH, NOWHERE_ELSE).ok()?;
+    let origin = repository.find_remote("origin").ok()?;
+    let (found, _) = Address::parse(origin.url()?, |path| PathBuf::from(path)).ok()?;
+    found.is_same(address).then_some(folder)
+}
+
+/// Opens the repository in exactly this folder.
+pub fn open(folder: &Path) -> Result<Repository, git2::Error> {
+    quiet();
+    Repository::open_ext(folder, RepositoryOpenFlags::NO_SEARCH, NOWHERE_ELSE)
+}
+
+/// Whether there is something to serve already.
+pub fn is_there(folder: &Path) -> bool {
+    folder.join(".git").exists()
+}
+
+/// Held by the one server that changes a clone.
+pub struct Held {
+    file: File,
+}
+
+/// Waits for the lock. Leftovers of those who held it and died are removed.
+pub fn hold(remote: &Remote, patience: &Patience) -> Result<Held, SyncError> {
+    let clones = remote.lock.parent().unwrap_or(Path::new("."));
+    private::folder(clones)?;
+    let unusable = |reason: io::Error| SyncError::Unusable { path: remote.lock.clone(), reason };
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(&remote.lock);
+    let file = file.map_err(unusable)?;
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::WOULDBLOCK) if !patience.is_over() => std::thread::park_timeout(BETWEEN_TRIES),
+            Err(Errno::WOULDBLOCK) => return Err(SyncError::Busy { lock: remote.lock.clone() }),
+            Err(error) => return Err(unusable(error.into())),
+        }
+    }
+    for leftover in unfinished(remote, clones) {
+        // If it cannot be removed, it is only in nobody's way.
+        let _ = std::fs::remove_dir_all(leftover);
+    }
+    Ok(Held { file })
+}
+
+/// Where a clone is made before it takes its place.
+pub fn fresh(remote: &Remote) -> io::Result<tempfile::TempDir> {
+    let clones = remote.lock.parent().unwrap_or(Path::new("."));
+    tempfile::Builder::new().prefix(&beginning(remote)).tempdir_in(clones)
+}
+
+fn beginning(remote: &Remote) -> String {
+    format!(".{}-new-", remote.lock.file_stem().unwrap_or_default().to_string_lossy())
+}
+
+fn unfinished(remote: &Remote, clones: &Path) -> Vec<PathBuf> {
+    let beginning = beginning(remote);
+    let entries = std::fs::read_dir(clones).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&beginning))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+impl Held {
+    /// Whether another server, or this one, synced so lately.
+    pub fn synced_within(&self, time: Duration) -> bool {
+        let age = time_in(&self.file).and_then(|synced| SystemTime::now().duration_since(synced).ok());
+        age.is_some_and(|age| age < time)
+    }
+
+    pub fn note_sync(&self) {
+        let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let _ = self.file.write_all_at(format!("{millis:020}\n").as_bytes(), 0);
+    }
+}
+
+/// When any server last synced this clone.
+pub fn last_sync(remote: &Remote) -> Option<SystemTime> {
+    time_in(&File::open(&remote.lock).ok()?)
+}
+
+fn time_in(file: &File) -> Option<SystemTime> {
+    let mut digits = [0; 20];
+    file.read_exact_at(&mut digits, 0).ok()?;
+    let millis = std::str::from_utf8(&digits).ok()?.parse().ok()?;
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis))
+}
+
+/// Waits until no other git works here. Lock files of those who are gone are removed: our own lock says that no server is
+/// at it, and nobody else needs more than a moment.
+pub fn clear_locks(repository: &Repository) -> Result<(), SyncError> {
+    let patience = Patience::new(OTHERS_WORK);
+    loop {
+        let Some(file) = lock_files(repository.path()).into_iter().next() else { return Ok(()) };
+        let age = std::fs::symlink_metadata(&file).and_then(|file| file.modified()).ok();
+        let age = age.and_then(|time| SystemTime::now().duration_since(time).ok());
+        if age.is_some_and(|age| age > OLD) {
+            tracing::info!("removed {}, which somebody left behind", file.display());
+            std::fs::remove_file(&file).map_err(|reason| SyncError::Unusable { path: file, reason })?;
+        } else if patience.is_over() {
+            return Err(SyncError::Locked { file });
+        } else {
+            std::thread::park_timeout(BETWEEN_TRIES);
+        }
+    }
+}
+
+/// Files that lock others, where git has them.
+fn lock_files(git: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![git.to_owned(), git.join("refs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if folder != git && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "lock") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
