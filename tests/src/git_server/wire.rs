@@ -1,0 +1,115 @@
+//! HTTP/1.1 as a git server needs it, each byte written here.
+
+use std::io::{self, BufRead, Read, Write};
+
+/// Longest request that is read. Requests for packs are some hundred bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What a client sent.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub method: String,
+    /// The path with its query.
+    pub target: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// The value of a header, whatever the case of its name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The next request of a connection; none when it ended.
+    pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let first = line(stream)?;
+        let Some((method, rest)) = first.split_once(' ') else {
+            return Ok(None);
+        };
+        let target = rest.split(' ').next().unwrap_or_default().to_owned();
+        let mut headers = Vec::new();
+        loop {
+            let header = line(stream)?;
+            match header.split_once(':') {
+                Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
+                None => break,
+            }
+        }
+        let mut request = Self { method: method.to_owned(), target, headers, body: Vec::new() };
+        request.body = request.read_body(stream)?;
+        Ok(Some(request))
+    }
+
+    fn read_body(&self, stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        if self.header("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+            loop {
+                let length = u64::from_str_radix(&line(stream)?, 16).map_err(io::Error::other)?;
+                stream.take(length.min(MOST_BYTES)).read_to_end(&mut body)?;
+                line(stream)?;
+                if length == 0 {
+                    return Ok(body);
+                }
+            }
+        }
+        let length = self.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        stream.take(MOST_BYTES.min(length)).read_to_end(&mut body)?;
+        Ok(body)
+    }
+}
+
+fn line(stream: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    stream.take(MOST_BYTES).read_line(&mut line)?;
+    Ok(line.trim_end().to_owned())
+}
+
+/// What a client gets.
+pub(super) struct Answer {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn ok(media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, headers: vec![("Content-Type", media_type.to_owned())], body: body.into() }
+    }
+
+    /// A page for people.
+    pub fn page(status: u16) -> Self {
+        let body = format!("<!DOCTYPE html>\n<html><body><h1>{status}</h1>Please sign in.</body></html>\n");
+        Self { status, ..Self::ok("text/html; charset=utf-8", body) }
+    }
+
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Writes everything before the body, which is sent in pieces.
+    pub fn write_head(&self, stream: &mut impl Write) -> io::Result<()> {
+        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = format!("HTTP/1.1 {} Answer\r\nTransfer-Encoding: chunked\r\n{headers}\r\n", self.status);
+        stream.write_all(head.as_bytes())?;
+        stream.flush()
+    }
+}
+
+/// Writes a part of a body. Nothing is written for an empty one, which would end the body.
+pub(super) fn write_piece(stream: &mut impl Write, piece: &[u8]) -> io::Result<()> {
+    if piece.is_empty() {
+        return Ok(());
+    }
+    write!(stream, "{:x}\r\n", piece.len())?;
+    stream.write_all(piece)?;
+    stream.write_all(b"\r\n")?;
+    stream.flush()
+}
+
+pub(super) fn end_pieces(stream: &mut impl Write) -> io::Result<()> {
+    stream.write_all(b"0\r\n\r\n")?;
+    stream.flush()
+}
