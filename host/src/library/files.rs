@@ -56,7 +56,8 @@ pub fn open_folder(snapshot: &Snapshot, location: &Location) -> Option<Dir> {
 
 /// Size of a regular file that is really inside the folder.
 fn size(folder: &Dir, path: &str) -> Option<u64> {
-    folder.metadata(path).ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
+    let metadata = folder.metadata(path).ok()?;
+    metadata.is_file().then(|| metadata.len())
 }
 
 /// Everything below a folder that is not hidden. Links to files inside it count, links to folders do not: what is in there

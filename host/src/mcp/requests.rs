@@ -1,5 +1,6 @@
 //! Requests that have no answer yet: whether anybody still wants one, how it goes, and what if it breaks.
 
+use crate::memory;
 use crate::scripts::Progress;
 use rmcp::model::{ProgressNotificationParam, RequestId};
 use rmcp::service::RequestContext;
@@ -97,6 +98,7 @@ pub async fn guarded<T>(request: impl Future<Output = Result<T, ErrorData>>) -> 
         })
     })
     .await
+    .inspect(|_| memory::answered())
 }
 
 #[cfg(test)]

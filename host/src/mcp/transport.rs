@@ -3,16 +3,19 @@
 //! rmcp ends the session or stays silent on some malformed messages. Here each gets the answer that JSON-RPC asks for, and
 //! only sound messages reach rmcp.
 
+mod output;
+
 use crate::mcp::paging;
 use crate::mcp::requests::{Cancellations, LAST_ANSWERS};
+use output::{Outgoing, Output};
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, JsonRpcNotification, RequestId};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::RxJsonRpcMessage;
 use rmcp::transport::Transport;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Read, Stdout};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -23,28 +26,21 @@ use tokio_util::sync::CancellationToken;
 const LONGEST_LINE: u64 = 16 << 20;
 
 type Incoming = RxJsonRpcMessage<RoleServer>;
-type Outgoing = TxJsonRpcMessage<RoleServer>;
 
 /// Both ends of the conversation. Clones share it, so that a session which rmcp gives up can be taken up again.
 #[derive(Clone)]
 pub struct Stdio {
     incoming: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Incoming>>>,
-    outgoing: mpsc::UnboundedSender<Line>,
+    output: Output<Stdout>,
     in_flight: InFlight,
     /// Cancelled when nothing more will be read or can be written.
     ended: CancellationToken,
 }
 
-/// What goes to the writer: a message, or the word that it was the last.
-enum Line {
-    Message(Box<Outgoing>),
-    End,
-}
-
 /// The thread that writes what is queued.
 pub struct Writing {
     thread: JoinHandle<()>,
-    outgoing: mpsc::UnboundedSender<Line>,
+    output: Output<Stdout>,
     /// When the input ended, if it did.
     input_ended: Arc<OnceLock<Instant>>,
 }
@@ -53,18 +49,22 @@ impl Stdio {
     /// Starts reading and writing, each on a thread of its own: neither waits for the other or for a request.
     pub fn start(
         input: impl BufRead + Send + 'static,
-        output: impl Write + Send + 'static,
+        output: Stdout,
         ended: CancellationToken,
         cancellations: Cancellations,
     ) -> std::io::Result<(Self, Writing)> {
         let (to_server, incoming) = mpsc::unbounded_channel();
-        let (outgoing, to_client) = mpsc::unbounded_channel();
+        let write_ended = ended.clone();
+        let (output, thread) = Output::start(output, move |error| {
+            tracing::warn!("the client no longer reads: {error}");
+            write_ended.cancel();
+        })?;
         let in_flight =
             InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0), cancellations };
         let input_ended: Arc<OnceLock<Instant>> = Arc::default();
         let ended_now = Arc::clone(&input_ended);
-        let reader = Reader { in_flight: in_flight.clone(), outgoing: outgoing.clone() };
-        let (read_ended, write_ended) = (ended.clone(), ended.clone());
+        let reader = Reader { in_flight: in_flight.clone(), output: output.clone() };
+        let read_ended = ended.clone();
         let last = in_flight.clone();
         let runtime = tokio::runtime::Handle::current();
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
@@ -74,22 +74,16 @@ impl Stdio {
             runtime.block_on(async { drop(tokio::time::timeout(LAST_ANSWERS, last.all_answered()).await) });
             read_ended.cancel();
         })?;
-        let writing = std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
-            if let Err(error) = write_all(to_client, output) {
-                tracing::warn!("the client no longer reads: {error}");
-                write_ended.cancel();
-            }
-        })?;
         let incoming = Arc::new(tokio::sync::Mutex::new(incoming));
-        let writing = Writing { thread: writing, outgoing: outgoing.clone(), input_ended };
-        Ok((Self { incoming, outgoing, in_flight, ended }, writing))
+        let writing = Writing { thread, output: output.clone(), input_ended };
+        Ok((Self { incoming, output, in_flight, ended }, writing))
     }
 }
 
 impl Writing {
     /// Waits until everything is written, as long as there is time.
     pub async fn finish(self) {
-        let _ = self.outgoing.send(Line::End);
+        self.output.end();
         let spent = self.input_ended.get().map_or(Duration::ZERO, Instant::elapsed);
         let joined = tokio::task::spawn_blocking(move || self.thread.join());
         let _ = tokio::time::timeout(LAST_ANSWERS.saturating_sub(spent), joined).await;
@@ -106,9 +100,10 @@ impl Transport<RoleServer> for Stdio {
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         let wanted = answered.as_ref().is_none_or(|id| !self.in_flight.was_cancelled(id));
-        if wanted {
-            // When the writer is gone, so is the client.
-            let _ = self.outgoing.send(Line::Message(Box::new(message)));
+        match self.in_flight.count() {
+            _ if !wanted => {}
+            0 | 1 => self.output.send_alone(message),
+            _ => self.output.send(message),
         }
         if let Some(id) = answered {
             self.in_flight.answered(&id);
@@ -184,6 +179,10 @@ impl InFlight {
         requests.get(id).is_some_and(|asked| asked.cancelled)
     }
 
+    fn count(&self) -> usize {
+        *self.count.borrow()
+    }
+
     fn answered(&self, id: &RequestId) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         self.cancellations.end(id);
@@ -204,7 +203,7 @@ impl InFlight {
 
 struct Reader {
     in_flight: InFlight,
-    outgoing: mpsc::UnboundedSender<Line>,
+    output: Output<Stdout>,
 }
 
 /// What a line of the client turned out to be.
@@ -244,7 +243,7 @@ impl Reader {
                 Sorted::Nothing => {}
                 Sorted::Wrong { error, id } => {
                     tracing::warn!("refused a message: {}", error.message);
-                    let _ = self.outgoing.send(Line::Message(Box::new(JsonRpcMessage::error(error, id))));
+                    self.output.send(JsonRpcMessage::error(error, id));
                 }
                 Sorted::WrongNotification(reason) => tracing::warn!("ignored a notification: {reason}"),
             }
@@ -305,41 +304,4 @@ fn sort(line: &[u8]) -> Sorted {
         return Sorted::WrongNotification(error.message.into_owned());
     }
     wrong(error, id)
-}
-
-fn write_all(mut lines: mpsc::UnboundedReceiver<Line>, mut output: impl Write) -> std::io::Result<()> {
-    let mut buffer = Vec::new();
-    while let Some(Line::Message(message)) = lines.blocking_recv() {
-        buffer.clear();
-        append(&mut buffer, &message)?;
-        // One write for what has piled up: pipes are faster with fewer, larger pieces.
-        let mut last = false;
-        while buffer.len() < 1 << 16 && !last {
-            match lines.try_recv() {
-                Ok(Line::Message(message)) => append(&mut buffer, &message)?,
-                Ok(Line::End) => last = true,
-                Err(_) => break,
-            }
-        }
-        output.write_all(&buffer)?;
-        output.flush()?;
-        if last {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn append(buffer: &mut Vec<u8>, message: &Outgoing) -> std::io::Result<()> {
-    let start = buffer.len();
-    serde_json::to_writer(&mut *buffer, message)?;
-    // JSON-RPC wants a null where the id is not known; rmcp leaves the field out.
-    if matches!(message, JsonRpcMessage::Error(error) if error.id.is_none()) {
-        let mut value: Value = serde_json::from_slice(&buffer[start..])?;
-        value["id"] = Value::Null;
-        buffer.truncate(start);
-        serde_json::to_writer(&mut *buffer, &value)?;
-    }
-    buffer.push(b'\n');
-    Ok(())
 }
