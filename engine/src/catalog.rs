@@ -1,10 +1,12 @@
 //! The catalog: what the host told, what the files say, and the questions that can be asked.
 
+mod edits;
+
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Called, Candidate, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Hit, Location, LookupError, Match, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms,
-    SearchResult, SkillFiles,
+    FoundSkill, Hit, Location, LookupError, Match, Node, Page, OperatorSettings, Problem, Reference, Request, ScriptError,
+    SearchResult, Settings, SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::SkillModel;
@@ -17,13 +19,14 @@ use crate::references;
 use crate::resource;
 use crate::score::{self, Fit, TOLERANCE};
 use crate::search::Query;
-use crate::settings::{self, SETTINGS_FILE};
+use crate::settings::{self, SETTINGS_FILE, Said};
 use crate::shelf::{Shelf, Shelved};
 use crate::skill::{self, Skill};
 use crate::text::fold;
 use crate::tokens::tokenize;
 use crate::tree;
 use std::collections::{BTreeMap, BTreeSet};
+use edits::Waiting;
 use std::rc::Rc;
 
 /// A folder of skills, as the engine sees it.
@@ -31,6 +34,7 @@ pub trait Root {
     fn label(&self) -> String;
     fn is_plugin(&self) -> bool;
     fn folder_name(&self) -> String;
+    fn inside(&self) -> Vec<u32>;
     fn read_text(&self, path: &str) -> Result<String, ReadError>;
     fn has_file(&self, path: &str) -> bool;
 }
@@ -38,15 +42,16 @@ pub trait Root {
 /// All skills of all roots at one moment.
 pub struct Catalog {
     roots: Vec<Box<dyn Root>>,
-    /// What the operator lets scripts use.
-    terms: ScriptTerms,
+    operator: OperatorSettings,
     duplicates: Duplicates,
     labels: Vec<String>,
     /// Numbers of the roots that belong to plugins.
     plugins: BTreeSet<u32>,
     contents: Vec<Contents>,
-    /// Skills that wait for `arrange`.
-    gathered: Vec<Shelved>,
+    /// What counts for each root.
+    settings: Vec<Settings>,
+    /// What waits for `arrange`.
+    waiting: Waiting,
     shelf: Shelf,
     problems: Vec<Problem>,
 }
@@ -58,13 +63,10 @@ struct Contents {
     folders: Folders,
     /// Every file that was read and has not changed since.
     files: BTreeMap<String, Reading>,
-    settings: Option<Settings>,
-}
-
-/// What the `config.yaml` of a root comes to.
-struct Settings {
-    terms: ScriptTerms,
-    findings: Vec<Finding>,
+    /// The roots around this one, the innermost first.
+    inside: Vec<u32>,
+    /// What its `config.yaml` says, if there is one, and what is wrong in that.
+    said: Option<(Said, Vec<Finding>)>,
 }
 
 /// What a file turned out to be.
@@ -76,16 +78,21 @@ struct Reading {
 }
 
 impl Catalog {
-    pub fn new(roots: Vec<Box<dyn Root>>, terms: ScriptTerms, duplicates: Duplicates) -> Self {
-        let contents = |root: &dyn Root| Contents { folder_name: root.folder_name(), ..Contents::default() };
+    pub fn new(roots: Vec<Box<dyn Root>>, operator: OperatorSettings, duplicates: Duplicates) -> Self {
+        let contents = |root: &dyn Root| Contents {
+            folder_name: root.folder_name(),
+            inside: root.inside(),
+            ..Contents::default()
+        };
         Self {
             labels: roots.iter().map(|root| root.label()).collect(),
             plugins: (0..).zip(&roots).filter(|(_, root)| root.is_plugin()).map(|(number, _)| number).collect(),
             contents: roots.iter().map(|root| contents(root.as_ref())).collect(),
             roots,
-            terms,
+            operator,
             duplicates,
-            gathered: Vec::new(),
+            settings: Vec::new(),
+            waiting: Waiting::default(),
             shelf: Shelf::default(),
             problems: Vec::new(),
         }
@@ -93,19 +100,31 @@ impl Catalog {
 
     /// Takes in what changed and reads what has to be read.
     pub fn update(&mut self, changes: Vec<Change>) {
+        let changes = self.edit(changes);
+        if changes.is_empty() && self.waiting.is_edits() {
+            return;
+        }
         for change in changes {
             self.take(change);
         }
-        self.gathered.clear();
+        let mut gathered = Vec::new();
         for (number, (root, contents)) in (0..).zip(self.roots.iter().zip(&mut self.contents)) {
-            contents.read_settings(root.as_ref(), &self.terms);
-            self.gathered.extend(contents.skills(number, root.as_ref()));
+            contents.read_settings(root.as_ref(), &self.operator);
+            gathered.extend(contents.skills(number, root.as_ref()));
+        }
+        self.settings = (0..).zip(&self.contents).map(|(number, _)| self.settle(number)).collect();
+        self.waiting = Waiting::Everything(gathered);
+    }
+
+    /// Puts the skills that changed on the shelf, or all skills on a new one.
+    pub fn arrange(&mut self) {
+        match std::mem::take(&mut self.waiting) {
+            Waiting::Edits(files) => self.exchange(&files),
+            Waiting::Everything(skills) => self.arrange_all(skills),
         }
     }
 
-    /// Puts all skills on a new shelf.
-    pub fn arrange(&mut self) {
-        let mut skills = std::mem::take(&mut self.gathered);
+    fn arrange_all(&mut self, mut skills: Vec<Shelved>) {
         self.problems = match self.duplicates {
             Duplicates::First => neighbours::leave_out_duplicates(&self.labels, &mut skills),
             Duplicates::Refuse => Vec::new(),
@@ -115,6 +134,10 @@ impl Catalog {
         for (number, contents) in (0..).zip(&self.contents) {
             contents.problems(number, &mut self.problems);
         }
+        self.sort_problems();
+    }
+
+    fn sort_problems(&mut self) {
         self.problems.sort_by(|left, right| {
             let (left_place, right_place) = (&left.location, &right.location);
             (left_place.root, &left_place.path, left.line).cmp(&(right_place.root, &right_place.path, right.line))
@@ -128,12 +151,17 @@ impl Catalog {
         };
         let Some(contents) = self.contents.get_mut(root as usize) else { return };
         match change {
-            Change::Folder(listing) => contents.folders.set(listing),
+            Change::Folder(listing) => {
+                // One that comes back later may be another.
+                for gone in contents.folders.set(listing) {
+                    contents.files.remove(&gone);
+                }
+            }
             Change::FolderGone(location) => {
                 contents.folders.remove(&location.path);
                 folders::remove_below(&mut contents.files, &location.path);
             }
-            Change::File(location) if location.path == SETTINGS_FILE => contents.settings = None,
+            Change::File(location) if location.path == SETTINGS_FILE => contents.said = None,
             Change::File(location) => {
                 contents.files.remove(&location.path);
             }
@@ -199,12 +227,14 @@ impl Catalog {
             return Ok(Answer::Matched(self.matched(&fit, &tokens)));
         }
         let mut fits = self.shelf.keywords.rank(&tokens);
-        fits.retain(|fit| fit.base >= request.min_score - TOLERANCE);
+        let matching = |fit: &Fit| &self.settings[self.shelf.skill(fit.skill).root as usize].matching;
+        fits.retain(|fit| fit.base >= matching(fit).min_score - TOLERANCE);
         Ok(match &fits[..] {
             [] => Answer::NoMatch,
-            [best, second, ..] if score::is_ambiguous(best, second, request.ambiguity_threshold) => {
+            [best, second, ..] if score::is_ambiguous(best, second, matching(best).ambiguity_threshold) => {
                 // Two answers are the least that make a question ambiguous.
-                fits.truncate((request.max_results as usize).max(2));
+                let most = matching(best).max_results.max(2);
+                fits.truncate(most as usize);
                 Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect())
             }
             [best, ..] => Answer::Matched(self.matched(best, &tokens)),
@@ -220,12 +250,7 @@ impl Catalog {
     }
 
     pub fn script_of(&self, skill: &str, file: &str) -> Result<FoundScript, ScriptError> {
-        let mut found = assets::find_script(&self.shelf, &self.roots, skill, file)?;
-        let root = found.skill_file.root;
-        if self.contents[root as usize].settings.is_some() {
-            found.sources.push(Location { root, path: SETTINGS_FILE.to_owned() });
-        }
-        Ok(found)
+        assets::find_script(&self.shelf, &self.roots, skill, file)
     }
 
     pub fn skill_of(&self, name: &str, called: Called) -> Result<FoundSkill, LookupError> {
@@ -257,9 +282,16 @@ impl Catalog {
         references::references(&text, |path| root.has_file(&paths::join(resources, path)))
     }
 
-    pub fn terms_of(&self, root: u32) -> ScriptTerms {
-        let settings = self.contents.get(root as usize).and_then(|contents| contents.settings.as_ref());
-        settings.map_or(&self.terms, |settings| &settings.terms).clone()
+    pub fn settings_of(&self, root: u32) -> Settings {
+        self.settings.get(root as usize).cloned().unwrap_or_else(|| self.settle(root))
+    }
+
+    fn settle(&self, root: u32) -> Settings {
+        let contents = |root: &u32| self.contents.get(*root as usize);
+        let around = contents(&root).map_or(&[][..], |contents| &contents.inside);
+        let roots: Vec<u32> = std::iter::once(root).chain(around.iter().copied()).collect();
+        let files: Vec<&Said> = roots.iter().filter_map(|root| Some(&contents(root)?.said.as_ref()?.0)).collect();
+        settings::settle(&self.operator, &files, roots.into_iter().map(settings_file).collect())
     }
 
     fn candidate(&self, fit: &Fit, tokens: &[String]) -> Candidate {
@@ -274,7 +306,8 @@ impl Catalog {
 
     fn matched(&self, fit: &Fit, tokens: &[String]) -> Match {
         let (shelf, number) = (&self.shelf, fit.skill);
-        let (content, sources) = document::instructions(shelf, &self.roots, number);
+        let (content, mut sources) = document::instructions(shelf, &self.roots, number);
+        sources.extend((0..).zip(&self.roots).map(|(root, _)| settings_file(root)));
         Match {
             candidate: self.candidate(fit, tokens),
             content,
@@ -288,16 +321,14 @@ impl Catalog {
 }
 
 impl Contents {
-    fn read_settings(&mut self, root: &dyn Root, terms: &ScriptTerms) {
+    fn read_settings(&mut self, root: &dyn Root, operator: &OperatorSettings) {
         if !self.folders.has_file("", SETTINGS_FILE) {
-            self.settings = None;
-        } else if self.settings.is_none() {
-            let (terms, findings) = match root.read_text(SETTINGS_FILE) {
-                Ok(text) => settings::read(&text, terms),
-                // What cannot be read may have said no.
-                Err(error) => (settings::nothing(terms), vec![Finding::unreadable(&error)]),
-            };
-            self.settings = Some(Settings { terms, findings });
+            self.said = None;
+        } else if self.said.is_none() {
+            self.said = Some(match root.read_text(SETTINGS_FILE) {
+                Ok(text) => settings::read(&text, operator),
+                Err(error) => (settings::unreadable(operator), vec![Finding::unreadable(&error)]),
+            });
         }
     }
 
@@ -330,7 +361,7 @@ impl Contents {
         let unwalked =
             self.folders.troubles().map(|(path, trouble)| Finding::unwalked(trouble.reason).in_file(root, &path));
         problems.extend(unwalked);
-        for finding in self.settings.iter().flat_map(|settings| &settings.findings) {
+        for finding in self.said.iter().flat_map(|(_, findings)| findings) {
             problems.push(finding.in_file(root, SETTINGS_FILE));
         }
         for (file, reading) in &self.files {
@@ -349,6 +380,13 @@ impl Reading {
     }
 }
 
+fn settings_file(root: u32) -> Location {
+    Location { root, path: SETTINGS_FILE.to_owned() }
+}
+
 fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

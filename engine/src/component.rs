@@ -3,8 +3,8 @@
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
-    Guest, Location, LookupError, Node, Page, Problem, Reference, Request, ScriptError, ScriptTerms, SearchResult,
-    SkillFiles,
+    Guest, Location, LookupError, Node, OperatorSettings, Page, Problem, Reference, Request, ScriptError, SearchResult,
+    Settings, SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -27,6 +27,9 @@ impl Root for SkillRoot {
     fn folder_name(&self) -> String {
         self.folder_name()
     }
+    fn inside(&self) -> Vec<u32> {
+        self.inside()
+    }
     fn read_text(&self, path: &str) -> Result<String, ReadError> {
         self.read_text(path)
     }
@@ -37,7 +40,7 @@ impl Root for SkillRoot {
 
 thread_local! {
     /// An instance has one thread and one catalog.
-    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::new(Vec::new(), ScriptTerms::default(), Duplicates::Refuse));
+    static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::new(Vec::new(), OperatorSettings::default(), Duplicates::Refuse));
 }
 
 fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
@@ -45,12 +48,12 @@ fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
 }
 
 impl<E: Engine> Guest for E {
-    fn open(roots: Vec<exports::SkillRoot>, terms: ScriptTerms, duplicates: Duplicates) {
+    fn open(roots: Vec<exports::SkillRoot>, operator: OperatorSettings, duplicates: Duplicates) {
         std::panic::set_hook(Box::new(|panic| log::write(log::Level::Warn, &panic.to_string())));
-        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect(), terms, duplicates));
+        CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect(), operator, duplicates));
     }
-    fn terms_of(root: u32) -> ScriptTerms {
-        ask(|catalog| catalog.terms_of(root))
+    fn settings_of(root: u32) -> Settings {
+        ask(|catalog| catalog.settings_of(root))
     }
     fn update(changes: Vec<Change>) {
         CATALOG.with_borrow_mut(|catalog| catalog.update(changes));

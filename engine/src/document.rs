@@ -5,8 +5,10 @@ use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{Document, Location, SkillFiles};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::Root;
+use crate::format;
 use crate::frontmatter::{self, Split};
 use crate::json;
+use crate::paths;
 use crate::shelf::Shelf;
 use crate::skill::{self, Skill};
 
@@ -35,8 +37,11 @@ pub fn document(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Option
         SkillModel::Folder => {
             let text = roots[skill.root as usize].read_text(&skill.file).ok()?;
             let Split::Found { yaml, .. } = frontmatter::split(&text) else { return None };
-            let frontmatter = json::object(frontmatter::parse(yaml).fields.entries());
-            Some(Document { text, frontmatter, sources: vec![skill.location()] })
+            let fields = frontmatter::parse(yaml).fields;
+            let frontmatter = json::object(fields.entries());
+            let uri = shelf.uris.uri(number);
+            let off_format = format::broken_rule(&text, &fields, paths::last_segment(&uri)).map(str::to_owned);
+            Some(Document { text, frontmatter, off_format, sources: vec![skill.location()] })
         }
         SkillModel::Tree => {
             let (content, sources) = instructions(shelf, roots, number);
@@ -45,8 +50,9 @@ pub fn document(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Option
             let frontmatter = format!("{{\"name\":{name},\"description\":{description}}}");
             let is_text = slug.starts_with(|letter: char| letter.is_ascii_alphabetic()) && !NO_TEXT.contains(&slug);
             let name = if is_text { slug } else { &name };
-            let text = format!("---\nname: {name}\ndescription: {description}\n---\n\n{content}\n");
-            Some(Document { text, frontmatter, sources })
+            let yaml = format!("name: {name}\ndescription: {description}\n");
+            let off_format = format::broken_rule("---", &frontmatter::parse(&yaml).fields, slug).map(str::to_owned);
+            Some(Document { text: format!("---\n{yaml}---\n\n{content}\n"), frontmatter, off_format, sources })
         }
     }
 }

@@ -48,8 +48,18 @@ pub struct Fields {
 }
 
 impl Fields {
+    pub fn new(entries: Vec<Entry>) -> Self {
+        Self { entries }
+    }
+
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key && !entry.node.is_null())
+    }
+
+    /// The value of a key, also one that says nothing.
+    pub fn first(&self, key: &str) -> Option<&Node> {
+        let silent = || self.entries.iter().find(|entry| entry.key == key);
+        self.get(key).or_else(silent).map(|entry| &entry.node)
     }
 
     /// All of them as written, with keys that stand there twice.
@@ -60,7 +70,7 @@ impl Fields {
     /// The fields of a map below one of these.
     pub fn below(&self, key: &str) -> Self {
         match self.get(key).map(|entry| &entry.node.value) {
-            Some(Value::Map(entries)) => Self { entries: entries.clone() },
+            Some(Value::Map(entries)) => Self::new(entries.clone()),
             _ => Self::default(),
         }
     }

@@ -19,6 +19,17 @@ pub fn quoted(text: &str) -> String {
     json
 }
 
+/// The text of a scalar that is a string in JSON too.
+pub fn as_text(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Scalar { text, plain } => {
+            let is_other = node.is_null() || node.as_bool().is_some() || *plain && number(text).is_some();
+            (!is_other).then_some(text)
+        }
+        Value::List(_) | Value::Map(_) => None,
+    }
+}
+
 fn write_object(json: &mut String, entries: &[Entry]) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, entry) in entries.iter().enumerate() {

@@ -10,6 +10,7 @@ pub mod folders;
 pub mod skill;
 pub mod reader;
 pub mod frontmatter;
+pub mod format;
 pub mod yaml;
 pub mod settings;
 pub mod problem;

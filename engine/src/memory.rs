@@ -1,7 +1,7 @@
 //! Roots that are not on a disk, for tests.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Change, Duplicates, Listing, Location, ScriptTerms, Summary,
+    Change, Duplicates, Listing, Location, OperatorSettings, ScriptTerms, Summary,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::catalog::{Catalog, Root};
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct MemoryRoot {
     label: String,
     is_plugin: bool,
+    inside: Vec<u32>,
     files: BTreeMap<String, String>,
 }
 
@@ -23,6 +24,11 @@ impl MemoryRoot {
 
     pub fn plugin(label: &str) -> Self {
         Self { is_plugin: true, ..Self::new(label) }
+    }
+
+    /// The same inside other roots.
+    pub fn inside(self, roots: &[u32]) -> Self {
+        Self { inside: roots.to_vec(), ..self }
     }
 
     pub fn file(mut self, path: &str, text: &str) -> Self {
@@ -69,6 +75,9 @@ impl Root for MemoryRoot {
     fn folder_name(&self) -> String {
         "skills".to_owned()
     }
+    fn inside(&self) -> Vec<u32> {
+        self.inside.clone()
+    }
     fn read_text(&self, path: &str) -> Result<String, ReadError> {
         self.files.get(path).cloned().ok_or(ReadError::NotFound)
     }
@@ -77,11 +86,29 @@ impl Root for MemoryRoot {
     }
 }
 
+/// An operator who lets scripts have a little, and says nothing else.
+pub fn operator() -> OperatorSettings {
+    OperatorSettings {
+        scripts: ScriptTerms {
+            enabled: true,
+            timeout_seconds: 60,
+            max_output_bytes: 1000,
+            memory_bytes: 1000,
+            fuel: 1000,
+            scratch_bytes: 1000,
+            scratch_files: 10,
+            allowed_extensions: [".py", ".js", ".sh", ".ts"].map(str::to_owned).to_vec(),
+        },
+        max_size_bytes: 1 << 20,
+        ..OperatorSettings::default()
+    }
+}
+
 /// The catalog of these roots.
 pub fn catalog(roots: Vec<MemoryRoot>, duplicates: Duplicates) -> Catalog {
     let changes = (0..).zip(&roots).flat_map(|(number, root)| root.listings(number)).collect();
     let roots = roots.into_iter().map(|root| Box::new(root) as Box<dyn Root>).collect();
-    let mut catalog = Catalog::new(roots, ScriptTerms::default(), duplicates);
+    let mut catalog = Catalog::new(roots, operator(), duplicates);
     catalog.update(changes);
     catalog.arrange();
     catalog

@@ -2,16 +2,13 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Needs};
 use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
+use crate::format::{LONGEST_DESCRIPTION, LONGEST_NAME};
 use crate::frontmatter::{self, Fields, Parsed};
 use crate::paths;
 use crate::problem::{Finding, quote};
 use crate::skill::{DeclaredAsset, DeclaredScript, Skill, folder_names, haystack, tree_names};
 use crate::tokens;
 use crate::yaml::{Entry, Node, Value};
-
-/// Longest name and description of the Agent Skills format, in characters.
-const LONGEST_NAME: usize = 64;
-const LONGEST_DESCRIPTION: usize = 1024;
 
 /// A thousand points of priority are worth as much as a perfect match; nobody needs more than a few.
 const HIGHEST_PRIORITY: f64 = 1_000_000.0;

@@ -79,6 +79,16 @@ impl Node {
         }
     }
 
+    /// A whole number that is not negative. One beyond every limit counts as the largest.
+    pub fn as_whole(&self) -> Option<u64> {
+        match &self.value {
+            Value::Scalar { text, plain: true } if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Some(text.parse().unwrap_or(u64::MAX))
+            }
+            _ => None,
+        }
+    }
+
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Scalar { plain: true, .. }) && self.as_text().is_none()
     }
@@ -86,6 +96,15 @@ impl Node {
 
 /// The first document of a text. An empty one is a scalar without text.
 pub fn parse(text: &str) -> Result<Node, Fault> {
+    parse_until(text, |event| matches!(event, Event::DocumentEnd))
+}
+
+/// The only document of a text.
+pub fn parse_only(text: &str) -> Result<Node, Fault> {
+    parse_until(text, |_| false)
+}
+
+fn parse_until(text: &str, is_end: impl Fn(&Event<'_>) -> bool) -> Result<Node, Fault> {
     let mut builder = Builder { bytes_left: text.len() + MOST_REPEATED_BYTES, ..Builder::default() };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
@@ -94,7 +113,7 @@ pub fn parse(text: &str) -> Result<Node, Fault> {
             Fault { line: line_number(error.marker().line()), message: message.to_owned(), too_complex }
         })?;
         let line = line_number(span.start.line());
-        if matches!(event, Event::DocumentEnd) {
+        if is_end(&event) {
             break;
         }
         builder.take(event, line).map_err(|message| {
@@ -155,6 +174,7 @@ impl Builder {
                 };
                 self.finish(node, 0, size)
             }
+            Event::DocumentStart(_) if self.document.is_some() => Err("more than one document"),
             _ => Ok(()),
         }
     }

@@ -1,52 +1,43 @@
 //! What the server was told: the operator's file, the environment and the command line, in one place.
 
+mod analytics;
+mod content;
 pub mod file;
+pub mod git;
 pub mod places;
 mod scripts;
 mod surface;
 
+pub use analytics::{Analytics, Endpoint};
 pub use scripts::{Runner, Scripts};
 
+use crate::bindings::catalog::OperatorSettings;
 use crate::grants::Grants;
-use crate::library::roots::Choice;
+use crate::library::roots::{Choice, ClonedRepository};
 use crate::mcp::surface::{Profile, Surface};
-use file::{FileProblem, RawConfig, RawMatching};
+use git::{Git, Remote, WrongGit};
+use file::{FileProblem, RawConfig};
 use places::Places;
 use std::path::PathBuf;
-
-/// Largest file that is read or served, in bytes, unless told otherwise.
-const FILE_LIMIT: u64 = 1 << 20;
 
 /// Everything the server has to know, with nothing left to look up.
 #[derive(Debug)]
 pub struct Config {
     pub roots: Choice,
+    /// Whether the skills stay as they are at the start.
+    pub frozen: bool,
     /// An engine component in place of the one in this binary.
     pub engine: Option<PathBuf>,
-    pub file_limit: u64,
-    /// Largest text asset that `get_skill` puts into its answer.
-    pub inline_limit: u64,
-    pub matching: Matching,
+    /// What was said where content may say something too.
+    pub operator: OperatorSettings,
     /// What clients see.
     pub surface: Surface,
     pub scripts: Scripts,
+    pub git: Git,
     pub grants: Grants,
+    pub analytics: Analytics,
     /// Missing when nobody said where the user's home is.
     pub places: Option<Places>,
-}
-
-/// When an answer to a task counts.
-#[derive(Debug, Clone, Copy)]
-pub struct Matching {
-    pub min_score: f64,
-    pub ambiguity_threshold: f64,
-    pub max_results: u32,
-}
-
-impl Default for Matching {
-    fn default() -> Self {
-        Self { min_score: 0.2, ambiguity_threshold: 0.1, max_results: 3 }
-    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +67,8 @@ pub struct Told {
     pub user: bool,
     /// The folders of installed plugins, in the same way.
     pub plugins: bool,
+    /// The skills stay as they are at the start.
+    pub frozen: bool,
     pub engine: Option<PathBuf>,
     pub config: Option<PathBuf>,
 }
@@ -102,9 +95,25 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     };
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
     let tools = surface::tools(&told.tools).map_err(ConfigError::Flag)?;
+    let endpoint = analytics::outside(variable).map_err(ConfigError::Flag)?;
     let surface = surface::resolve(told.profile, tools, &raw).map_err(wrong)?;
+    let around = git::Around {
+        variable: &variable,
+        path: &path,
+        working_folder: &working_folder,
+        home: home.as_deref(),
+        clones: places.as_ref().map(Places::clones),
+    };
+    let git = git::resolve(raw.repos, raw.git, &raw.refresh, &around).map_err(|error| match error {
+        WrongGit::InFile(message) => wrong(message),
+        WrongGit::InVariable(message) => ConfigError::Flag(message),
+    })?;
+    let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
+    let scripts = scripts::resolve(raw.scripts, path).map_err(wrong)?;
     Ok(Config {
         roots: Choice {
+            clone: git.instead_of_folders.as_ref().map(clone),
+            more_clones: git.more.iter().map(clone).collect(),
             given: told.folders,
             environment: variable("SKILLS_DIR"),
             working_folder: working_folder.clone(),
@@ -112,13 +121,14 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
             user: told.user || raw.roots.user || surface.all_roots,
             plugins: told.plugins || raw.roots.plugins || surface.all_roots,
         },
+        frozen: told.frozen,
         engine: told.engine,
-        file_limit: file_limit.or(raw.assets.max_size_bytes).unwrap_or(FILE_LIMIT),
-        inline_limit: raw.assets.inline_text_max_bytes.unwrap_or(10_240),
-        matching: matching(&raw.matching).map_err(wrong)?,
+        operator: content::resolve(&raw.matching, &raw.assets, file_limit, git.refresh, &scripts).map_err(wrong)?,
         surface,
-        scripts: scripts::resolve(raw.scripts, path).map_err(wrong)?,
+        scripts,
+        git,
         grants: scripts::grants(raw.grants, file.clone(), path).map_err(wrong)?,
+        analytics: analytics::resolve(&raw.analytics, endpoint, variable).map_err(wrong)?,
         places,
     })
 }
@@ -127,21 +137,6 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
-}
-
-fn matching(raw: &RawMatching) -> Result<Matching, String> {
-    let usual = Matching::default();
-    let share = |name: &str, said: Option<f64>, usual: f64| match said {
-        Some(value) if !(0.0..=1.0).contains(&value) => {
-            Err(format!("matching.{name} is {value}, and must be from 0 to 1"))
-        }
-        said => Ok(said.unwrap_or(usual)),
-    };
-    Ok(Matching {
-        min_score: share("min_score", raw.min_score, usual.min_score)?,
-        ambiguity_threshold: share("ambiguity_threshold", raw.ambiguity_threshold, usual.ambiguity_threshold)?,
-        max_results: raw.max_results.unwrap_or(usual.max_results),
-    })
 }
 
 #[expect(

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
 use serde_json::{Value, json};
+use skillcell::bindings::catalog::OperatorSettings;
 use skillcell::config::Scripts;
 use skillcell::library::{roots, scan, snapshot::Snapshot};
 use skillcell::runtime::Runtime;
@@ -78,15 +79,9 @@ fn answering(library: &Path, task: &str) {
 /// The engine's own time for a question, inside and outside the sandbox.
 fn crossing(library: &Path, task: &str) {
     let mut engine = engine(library);
-    let inside = skillcell::bindings::catalog::Request {
-        context: task.to_owned(),
-        chosen: None,
-        min_score: 0.2,
-        ambiguity_threshold: 0.1,
-        max_results: 3,
-    };
+    let inside = skillcell::bindings::catalog::Request { context: task.to_owned(), chosen: None };
     let catalog = native_catalog(library);
-    let outside = skillcell_engine_request(&inside);
+    let outside = skillcell_tests::Request { context: task.to_owned(), chosen: None };
     assert!(
         matches!(engine.find(&inside), Ok(Ok(skillcell::bindings::catalog::Answer::Matched(_)))),
         "the task has an answer"
@@ -101,16 +96,6 @@ fn crossing(library: &Path, task: &str) {
     row("one empty call over the border and back", &format!("{} ({share:.0} % of matching)", shown(border)));
 }
 
-fn skillcell_engine_request(request: &skillcell::bindings::catalog::Request) -> skillcell_tests::Request {
-    skillcell_tests::Request {
-        context: request.context.clone(),
-        chosen: None,
-        min_score: request.min_score,
-        ambiguity_threshold: request.ambiguity_threshold,
-        max_results: request.max_results,
-    }
-}
-
 fn engine(library: &Path) -> EngineInstance {
     let choice = roots::Choice { given: vec![library.display().to_string()], ..roots::Choice::default() };
     let roots = roots::choose(&choice).expect("a root").into();
@@ -118,7 +103,16 @@ fn engine(library: &Path) -> EngineInstance {
         roots,
         set_aside: Arc::new(SetAside::default()),
         file_limit: 1 << 20,
-        scripts: Scripts::default().terms(),
+        operator: OperatorSettings {
+            scripts: Scripts::default().terms(),
+            max_size_bytes: 1 << 20,
+            inline_text_max_bytes: None,
+            min_score: None,
+            ambiguity_threshold: None,
+            max_results: None,
+            refresh_enabled: None,
+            refresh_interval_minutes: None,
+        },
         duplicates: skillcell::bindings::catalog::Duplicates::Refuse,
     };
     let world = EngineWorld::bundled(Arc::new(Runtime::new().expect("a runtime"))).expect("the bundled engine");

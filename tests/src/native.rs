@@ -1,7 +1,7 @@
 //! The engine without its sandbox, to see what the border costs.
 
 use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{
-    Change, Duplicates, Listing, Location, ScriptTerms,
+    Change, Duplicates, Listing, Location, OperatorSettings,
 };
 use skillcell_engine::bindings::skillcell::plugin::library::ReadError;
 use skillcell_engine::catalog::{Catalog, Root};
@@ -19,6 +19,9 @@ impl Root for NativeRoot {
     fn folder_name(&self) -> String {
         "native".to_owned()
     }
+    fn inside(&self) -> Vec<u32> {
+        Vec::new()
+    }
     fn read_text(&self, path: &str) -> Result<String, ReadError> {
         std::fs::read_to_string(self.0.join(path)).map_err(|error| ReadError::Failed(error.to_string()))
     }
@@ -30,7 +33,7 @@ impl Root for NativeRoot {
 /// A catalog of a folder, in this process.
 pub fn native_catalog(folder: &Path) -> Catalog {
     let root = Box::new(NativeRoot(folder.to_owned()));
-    let mut catalog = Catalog::new(vec![root], ScriptTerms::default(), Duplicates::Refuse);
+    let mut catalog = Catalog::new(vec![root], OperatorSettings::default(), Duplicates::Refuse);
     let mut changes = Vec::new();
     let mut waiting = vec![String::new()];
     while let Some(path) = waiting.pop() {

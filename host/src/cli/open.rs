@@ -41,8 +41,8 @@ pub fn open(config: Config) -> anyhow::Result<Opened> {
     let terms = Terms {
         roots: Arc::clone(&roots),
         set_aside: Arc::new(SetAside::default()),
-        file_limit: config.file_limit,
-        scripts: config.scripts.terms(),
+        file_limit: config.operator.max_size_bytes,
+        operator: config.operator.clone(),
         duplicates: config.surface.duplicates,
     };
     let catalog = Catalog::new(world, terms.clone());

@@ -1,14 +1,20 @@
 //! What the operator's file says, before it means anything.
 
+mod strict;
+
+pub use strict::Unique;
+
 use crate::bindings::catalog::Duplicates;
+use crate::config::git::is_branch;
+use crate::git::address::Address;
 use crate::mcp::surface::{CatalogFormat, CatalogPlace, Profile};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
 
 /// The whole file. Every key is optional, and one that is not here is an error.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawConfig {
     pub profile: Option<Profile>,
     pub tools: Option<Vec<String>>,
@@ -17,15 +23,26 @@ pub struct RawConfig {
     pub catalog_format: Option<CatalogFormat>,
     pub catalog_max_chars: Option<usize>,
     pub duplicates: Option<RawDuplicates>,
+    #[serde(deserialize_with = "strict::section")]
     pub roots: RawRoots,
+    #[serde(deserialize_with = "strict::section")]
     pub matching: RawMatching,
-    /// Known from other servers' files; nothing refreshes or reports by itself yet.
+    /// Repositories that skills come from, and how they are reached.
+    #[serde(deserialize_with = "strict::section")]
+    pub repos: Vec<RawRepository>,
+    #[serde(deserialize_with = "strict::section")]
+    pub git: RawGit,
+    #[serde(deserialize_with = "strict::section")]
     pub refresh: RawRefresh,
+    #[serde(deserialize_with = "strict::section")]
     pub scripts: RawScripts,
+    #[serde(deserialize_with = "strict::section")]
     pub assets: RawAssets,
+    #[serde(deserialize_with = "strict::section")]
     pub analytics: RawAnalytics,
     /// By root, then by `skill_path`.
-    pub grants: BTreeMap<String, BTreeMap<String, RawGrant>>,
+    #[serde(deserialize_with = "strict::section")]
+    pub grants: Unique<Unique<RawGrant>>,
 }
 
 /// What happens when several folder skills have one name.
@@ -46,14 +63,14 @@ impl From<RawDuplicates> for Duplicates {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawRoots {
     pub user: bool,
     pub plugins: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawMatching {
     pub min_score: Option<f64>,
     pub max_results: Option<u32>,
@@ -61,14 +78,56 @@ pub struct RawMatching {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawRefresh {
     pub enabled: Option<bool>,
     pub interval_minutes: Option<u32>,
 }
 
+/// A repository. Its address may hold a password, so it is never shown.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a map with `url`")]
+pub struct RawRepository {
+    #[serde(deserialize_with = "address")]
+    pub url: String,
+    #[serde(default, deserialize_with = "branch")]
+    pub branch: Option<String>,
+    /// The variable that holds the token for it.
+    pub token_env: Option<String>,
+}
+
+impl std::fmt::Debug for RawRepository {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("RawRepository(…)")
+    }
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let check = |text: &str| match Address::parse(text, |path| PathBuf::from(path)) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(wrong) => Err(wrong.to_string()),
+    };
+    strict::text(deserializer, check)?.ok_or_else(|| D::Error::custom("`url` has no value"))
+}
+
+fn branch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let check = |name: &str| match name.trim() {
+        name if name.is_empty() || is_branch(name) => Ok(name.to_owned()),
+        name => Err(format!("`{name}` is no name of a branch")),
+    };
+    Ok(strict::text(deserializer, check)?.filter(|name| !name.is_empty()))
+}
+
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
+pub struct RawGit {
+    pub credential_helper: bool,
+    pub ca_file: Option<String>,
+    pub timeout_seconds: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawScripts {
     pub enabled: Option<bool>,
     pub timeout_seconds: Option<u64>,
@@ -81,25 +140,30 @@ pub struct RawScripts {
     pub deterministic: Option<bool>,
     pub allowed_extensions: Option<Vec<String>>,
     /// By extension: the name of a runtime, or the path of a component.
-    pub runners: BTreeMap<String, String>,
+    #[serde(deserialize_with = "strict::section")]
+    pub runners: Unique<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawAssets {
     pub max_size_bytes: Option<u64>,
     pub inline_text_max_bytes: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawAnalytics {
     pub enabled: Option<bool>,
     pub endpoint: Option<String>,
+    pub interval_seconds: Option<f64>,
+    pub timeout_seconds: Option<f64>,
+    pub include_text: Option<bool>,
+    pub buffer_max_bytes: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawGrant {
     pub read: Vec<String>,
     pub write: Vec<String>,
@@ -114,7 +178,7 @@ pub enum FileProblem {
         "cannot read the configuration {path}: {reason}\nhint: name another with --config FILE, or unset SKILLCELL_CONFIG"
     )]
     Unreadable { path: PathBuf, reason: std::io::Error },
-    #[error("{path}{place}: {message}\nhint: docs/scripts.md and docs/serving.md list every key", path = path.display())]
+    #[error("{path}{place}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
     Wrong { path: PathBuf, place: String, message: String },
 }
 
@@ -127,24 +191,52 @@ pub fn read(path: &Path) -> Result<RawConfig, FileProblem> {
 
 /// Where the key stands that a message begins with, such as `matching.min_score`, as `:3`; empty if it cannot be told.
 pub fn line_of(path: &Path, message: &str) -> String {
-    let key = message.split([' ', ':']).next().unwrap_or_default();
-    let key = key.rsplit('.').next().unwrap_or_default();
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let is_key =
-        |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-    let found = text.lines().position(is_key).filter(|_| !key.is_empty());
-    found.map(|line| format!(":{}", line + 1)).unwrap_or_default()
+    line_in(&text, message).map(|line| format!(":{line}")).unwrap_or_default()
+}
+
+fn line_in(text: &str, message: &str) -> Option<usize> {
+    let key = message.split([' ', ':', ',']).next()?;
+    let (section, name) = key.split_once('.').unwrap_or((key, ""));
+    let is_key = |line: &str, key: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    let mut lines = text.lines().enumerate().skip_while(|(_, line)| section.is_empty() || !is_key(line, section));
+    let (start, _) = lines.next()?;
+    let is_inside = |line: &str| line.is_empty() || line.starts_with([' ', '#', '\r']);
+    let mut inside = lines.take_while(|(_, line)| is_inside(line));
+    // A section on one line has everything on that line.
+    let place = inside.find(|(_, line)| !name.is_empty() && is_key(line.trim_start(), name));
+    Some(place.map_or(start, |(place, _)| place) + 1)
 }
 
 fn parse(text: &str) -> Result<RawConfig, (String, String)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed: Result<Option<RawConfig>, serde_yaml::Error> = serde_yaml::from_str(text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
-        let place = error.location().map_or(String::new(), |at| format!(":{}:{}", at.line(), at.column()));
         // The place is told in front.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-        (place, message)
+        let place = match error.location() {
+            Some(at) => second_place(text, at.line(), &message).unwrap_or((at.line(), at.column())),
+            None => return (String::new(), message),
+        };
+        (format!(":{}:{}", place.0, place.1), message)
     })
+}
+
+/// Where a key stands for the second time, if that is what a message is about. The error itself is placed where their map
+/// begins.
+fn second_place(text: &str, start: usize, message: &str) -> Option<(usize, usize)> {
+    let is_about = message.contains("duplicate field `") || message.ends_with("` stands here twice");
+    let key = message.split('`').nth(1).filter(|_| is_about)?;
+    let indentation = |line: &str| {
+        let rest = line.trim_start_matches([' ', '-']);
+        let is_key = rest.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+        is_key.then(|| line.len() - rest.len())
+    };
+    let mut places = text.lines().enumerate().skip(start.saturating_sub(1));
+    let first = places.find_map(|(_, line)| indentation(line))?;
+    let (second, _) = places.find(|(_, line)| indentation(line) == Some(first))?;
+    Some((second + 1, first + 1))
 }
 
 #[cfg(test)]
@@ -153,7 +245,15 @@ mod tests {
 
     #[test]
     fn an_empty_file_says_nothing() {
-        for text in ["", "# nothing yet\n", "{}", "scripts: {}\n"] {
+        for text in [
+            "",
+            "# nothing yet\n",
+            "{}",
+            "scripts: {}\n",
+            "scripts:\n#  enabled: false\nmatching: ~\n",
+            "\u{feff}\n",
+            "---\n",
+        ] {
             assert!(parse(text).is_ok(), "{text}");
         }
     }
@@ -166,11 +266,60 @@ mod tests {
             ("roots:\n  plugins: 1\n", ":2:", "invalid type"),
             ("script:\n  enabled: true\n", ":1:", "unknown field `script`"),
             ("scripts:\n  timeout_seconds: soon\n", ":2:", "invalid type"),
+            ("repos:\n- url: https://h/a\n- url: git@h:a\n", ":3:", "write it as `https://h/a`"),
+            ("repos:\n- url: https://h/a\n  branch: a..b\n", ":3:", "`a..b` is no name of a branch"),
+            ("repos:\n- urls: https://h/a\n", ":2:", "unknown field `urls`"),
+            ("git:\n  credential_helper: perhaps\n", ":2:", "invalid type"),
             ("grants:\n  /a:\n    skill:\n      reed: [x]\n", ":4:", "unknown field `reed`"),
+            ("\u{feff}script:\n  enabled: true\n", ":1:", "unknown field `script`"),
+            ("- scripts\n", ":1:", "expected a map of settings"),
+            ("scripts\n", ":1:", "expected a map of settings"),
+            ("matching:\n  - min_score\n", ":2:", "expected a map of settings"),
+            ("matching: 3\n", ":1:", "expected a map of settings"),
+            ("matching:\n  min_score: high\n", ":2:", "expected f64"),
+            ("matching:\n  min_score: [1]\n", ":2:", "invalid type: sequence"),
+            ("matching:\n  max_results: -1\n", ":2:", "integer `-1`"),
+            ("matching:\n  max_results: 2.5\n", ":2:", "floating point"),
+            ("matching:\n  max_results: 4294967296\n", ":2:", "integer `4294967296`"),
+            ("refresh:\n  enabled: 'true'\n", ":2:", "expected a boolean"),
+            ("refresh:\n  interval_minutes: 1e3\n", ":2:", "floating point"),
+            ("assets:\n  max_size_bytes: 99999999999999999999999999\n", ":2:", "invalid type"),
+            ("assets:\n  inline_text_max_bytes: {a: 1}\n", ":2:", "invalid type: map"),
+            ("analytics: [x]\n", ":1:", "expected a map of settings"),
+            ("scripts:\n  allowed_extensions: .py\n", ":2:", "expected a sequence"),
+            ("scripts:\n  allowed_extensions:\n    - [.py]\n", ":3:", "expected a string"),
+            ("scripts:\n  runners: [bash]\n", ":2:", "expected a map"),
+            ("matching:\n  min_score: 0.1\n  min_score: 0.2\n", ":3:3", "duplicate field `min_score`"),
+            ("matching: {}\nmatching: {}\n", ":2:1", "duplicate field `matching`"),
+            ("matching: {min_score: 1, min_score: 1}\n", ":1:", "duplicate field `min_score`"),
+            ("scripts:\n  runners:\n    .py: python\n    .py: shell\n", ":4:5", "`.py` stands here twice"),
+            ("grants:\n  /a:\n    s: {}\n    s: {}\n", ":4:5", "`s` stands here twice"),
+            ("scripts:\n\tenabled: true\n", ":2:", ""),
+            ("scripts: [\n", ":", ""),
+            ("\u{feff}matching: {}\nscript: {}\n", ":2:", "unknown field `script`"),
         ] {
             let (place, message) = parse(text).unwrap_err();
             assert!(place.starts_with(line), "{text}: {place}");
             assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn values_that_cannot_be_meant_are_found_in_their_section() {
+        let text = "\
+# scripts: none\ngit:\n  timeout_seconds: 3\n\nscripts:\n  # timeout_seconds: 1\n\n  enabled: true\n  timeout_seconds: 0\n\
+analytics: {timeout_seconds: 0}\ncatalog_max_chars: 1\n";
+        for (message, line) in [
+            ("scripts.timeout_seconds is 0", Some(9)),
+            ("git.timeout_seconds is 3", Some(3)),
+            ("analytics.timeout_seconds is 0", Some(10)),
+            ("scripts: `a/b` is no extension", Some(5)),
+            ("catalog_max_chars is 1", Some(11)),
+            ("scripts.fuel is 0", Some(5)),
+            ("grants, /a, s: no", None),
+            ("", None),
+        ] {
+            assert_eq!(line_in(text, message), line, "{message}");
         }
     }
 }

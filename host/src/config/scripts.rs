@@ -1,6 +1,6 @@
 //! What the operator says about scripts, made sure of.
 
-use super::file::{RawGrant, RawScripts};
+use super::file::{RawGrant, RawScripts, Unique};
 use crate::bindings::catalog::ScriptTerms;
 use crate::grants::hosts::HostPattern;
 use crate::grants::{Entry, Grant, Grants, is_variable};
@@ -91,7 +91,7 @@ pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Script
         return Err("scripts.timeout_seconds is more than a day\nhint: write at most 86400".to_owned());
     }
     let mut runners = usual.runners;
-    for (said, name) in raw.runners {
+    for (said, name) in raw.runners.0 {
         let extension = extension(&said)?;
         let runner = match Language::called(&name) {
             Some(language) => Runner::Bundled(language),
@@ -136,13 +136,13 @@ fn positive<T: PartialEq + Default>(name: &str, said: Option<T>) -> Result<Optio
 }
 
 pub fn grants(
-    raw: BTreeMap<String, BTreeMap<String, RawGrant>>,
+    raw: Unique<Unique<RawGrant>>,
     file: PathBuf,
     path: impl Fn(&str) -> PathBuf,
 ) -> Result<Grants, String> {
     let mut entries = Vec::new();
-    for (root, skills) in raw {
-        for (skill_path, raw) in skills {
+    for (root, skills) in raw.0 {
+        for (skill_path, raw) in skills.0 {
             let place = format!("grants, {root}, {skill_path}");
             let grant = grant(raw, &path).map_err(|message| format!("{place}: {message}"))?;
             entries.push(Entry { root: path(&root), skill_path, grant });

@@ -7,6 +7,7 @@ use crate::library::reading;
 use crate::library::roots::SkillRoot;
 use crate::library::stamp::Stamp;
 use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, statat};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,7 +50,7 @@ impl Folder {
     pub fn is_current(&self, root: &Dir, path: &str) -> bool {
         let at = if path.is_empty() { "." } else { path };
         // Only looks at times, so it may follow a link out of the root; listing would not.
-        let stat = rustix::fs::statat(root, at, rustix::fs::AtFlags::empty());
+        let stat = statat(root, at, AtFlags::empty());
         self.troubles.is_empty() && stat.is_ok_and(|stat| self.stamp.still_holds(&stat))
     }
 
@@ -113,6 +114,12 @@ impl RootSnapshot {
 }
 
 impl Snapshot {
+    /// Whether a file that was listed was gone when it was read. It may be somewhere else by now.
+    pub fn has_lost_files(&self) -> bool {
+        let lost = |file: &Arc<File>| matches!(file.text, Err(ReadError::NotFound));
+        self.roots.iter().any(|root| root.files.lock().unwrap_or_else(PoisonError::into_inner).values().any(lost))
+    }
+
     pub fn is_watchable(&self) -> bool {
         self.roots.iter().all(RootSnapshot::is_watchable)
     }
@@ -140,7 +147,11 @@ impl Snapshot {
                 return Freshness::Changed;
             };
             // The folder as it is now: another one may have taken its place.
-            root.open().map_or(Freshness::Changed, |folder| known.freshness(&folder, path))
+            match root.open() {
+                Ok(folder) => known.freshness(&folder, path),
+                Err(_) if known.folder.is_none() => Freshness::Current,
+                Err(_) => Freshness::Changed,
+            }
         };
         files.iter().map(of_file).max().unwrap_or(Freshness::Current)
     }
@@ -159,7 +170,10 @@ pub enum Freshness {
 impl RootSnapshot {
     fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
         let known = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
-        if !known.is_some_and(|file| file.is_current(folder, path)) {
+        // What nobody has read is the same if there is none.
+        let is_missing = || statat(folder, path, AtFlags::empty()).err() == Some(rustix::io::Errno::NOENT);
+        let is_current = known.map_or_else(is_missing, |file| file.is_current(folder, path));
+        if !is_current {
             return Freshness::Changed;
         }
         let above = |path: &str| path.rfind('/').unwrap_or(0);
@@ -175,7 +189,7 @@ impl RootSnapshot {
 impl File {
     pub fn read(folder: Option<&Dir>, path: &str, limit: u64) -> Self {
         let Some(folder) = folder else { return Self { stamp: None, text: Err(ReadError::NotFound) } };
-        let before = rustix::fs::statat(folder, path, rustix::fs::AtFlags::empty()).ok().map(|stat| Stamp::of(&stat));
+        let before = statat(folder, path, AtFlags::empty()).ok().map(|stat| Stamp::of(&stat));
         match reading::read(folder, path, limit) {
             Ok(read) => {
                 let text = String::from_utf8(read.bytes);
@@ -190,7 +204,7 @@ impl File {
     /// Whether the file on disk is certainly the one that was read.
     pub fn is_current(&self, folder: &Dir, path: &str) -> bool {
         // Only looks at times and size, so it may follow a link out of the root; reading would not.
-        let stat = rustix::fs::statat(folder, path, rustix::fs::AtFlags::empty());
+        let stat = statat(folder, path, AtFlags::empty());
         matches!((self.stamp, stat), (Some(stamp), Ok(stat)) if stamp.still_holds(&stat))
     }
 }

@@ -56,7 +56,7 @@ async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<Map<String, Va
     let index = server.fresh_index().await?;
     server.left_out.keep_only(&index.skills);
     let page = paging::skills(&index.skills, cursor, PAGE)?;
-    let skills: Vec<Summary> = page.items.to_vec();
+    let skills: Vec<Summary> = page.items.iter().map(|skill| skill.summary().clone()).collect();
     let asked = server.catalog.ask(move |engine, snapshot| {
         let known: Result<Vec<_>, Broken> = skills.into_iter().map(|skill| Known::of(engine, skill)).collect();
         Ok((known?, Arc::clone(snapshot)))
@@ -91,7 +91,9 @@ async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorD
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
         let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
         let Some(found) = found else { return Ok(None) };
-        let sources = vec![found.skill.summary.file.clone()];
+        let file = found.skill.summary.file.clone();
+        let decides = engine.settings_of(file.root)?.sources;
+        let sources: Vec<Location> = std::iter::once(file).chain(decides).collect();
         Ok(Some((Known::of(engine, found.skill.summary)?, Arc::clone(snapshot), sources)))
     };
     let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, _, sources)| sources.clone()));
@@ -107,12 +109,12 @@ async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorD
 }
 
 /// Why a skill is not among those of the extension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotListed {
     #[error("it has more than {MOST_FILES} files or {MOST_BYTES} bytes")]
     TooLarge,
     #[error("{0}")]
-    OffFormat(&'static str),
+    OffFormat(String),
     #[error("its files changed while they were read")]
     WentAway,
 }
@@ -122,12 +124,15 @@ struct Known {
     skill: Summary,
     document: Option<Document>,
     belonging: Option<SkillFiles>,
+    /// Largest file that is served.
+    limit: u64,
 }
 
 impl Known {
     fn of(engine: &mut EngineInstance, skill: Summary) -> Result<Self, Broken> {
         let document = engine.document_of(&skill.file)?;
-        Ok(Self { document, belonging: engine.files_of(&skill.file)?, skill })
+        let limit = engine.settings_of(skill.file.root)?.assets.max_size_bytes;
+        Ok(Self { document, belonging: engine.files_of(&skill.file)?, limit, skill })
     }
 }
 
@@ -139,48 +144,22 @@ async fn describe_all(
     snapshot: Arc<Snapshot>,
 ) -> Result<Vec<(Location, Result<Value, NotListed>)>, ErrorData> {
     let _alone = server.hashing.lock().await;
-    let limit = server.config.file_limit;
     let described = tokio::task::spawn_blocking(move || {
-        known.into_iter().map(|known| (known.skill.file.clone(), describe(&snapshot, &known, limit))).collect()
+        known.into_iter().map(|known| (known.skill.file.clone(), describe(&snapshot, &known))).collect()
     });
     described.await.map_err(|panic| ErrorData::internal_error(format!("skills could not be read: {panic}"), None))
 }
 
-fn describe(snapshot: &Snapshot, known: &Known, limit: u64) -> Result<Value, NotListed> {
-    let Known { skill, document, belonging } = known;
+fn describe(snapshot: &Snapshot, known: &Known) -> Result<Value, NotListed> {
+    let Known { skill, document, belonging, limit } = known;
     let document = document.as_ref().ok_or(NotListed::WentAway)?;
+    // Clients of the extension are strict: one skill that breaks the format costs them the whole list.
+    if let Some(rule) = &document.off_format {
+        return Err(NotListed::OffFormat(rule.clone()));
+    }
     let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
-    check_format(&document.text, &frontmatter, skill.uri.rsplit('/').next().unwrap_or_default())
-        .map_err(NotListed::OffFormat)?;
-    let resources = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes(), limit)?;
+    let resources = manifest(snapshot, skill, belonging.as_ref(), document.text.as_bytes(), *limit)?;
     Ok(json!({"uri": format!("{}/SKILL.md", skill.uri), "frontmatter": frontmatter, "resources": resources}))
-}
-
-/// Clients of the extension are strict: one skill that breaks the format costs them the whole list.
-fn check_format(text: &str, frontmatter: &Value, folder: &str) -> Result<(), &'static str> {
-    let length = |value: &Value| value.as_str().map_or(0, |text| text.chars().count());
-    let is_word =
-        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let name = frontmatter["name"].as_str().unwrap_or_default();
-    let metadata = frontmatter.get("metadata");
-    let is_text = |key: &str| frontmatter.get(key).is_none_or(Value::is_string);
-    let only_texts = |metadata: &Value| metadata.as_object().is_some_and(|map| map.values().all(Value::is_string));
-    let rules = [
-        (name == folder, "its `name` is not the name of its folder"),
-        (name.len() <= 64 && name.split('-').all(is_word), "its `name` is not made of lower-case words joined by `-`"),
-        (
-            (1..=1_024).contains(&length(&frontmatter["description"])),
-            "its `description` is no text of up to 1,024 characters",
-        ),
-        (
-            frontmatter.get("compatibility").is_none_or(|said| (1..=500).contains(&length(said))),
-            "its `compatibility` is no text of up to 500 characters",
-        ),
-        (metadata.is_none_or(only_texts), "its `metadata` has values that are not text"),
-        (is_text("license") && is_text("allowed-tools"), "its `license` or `allowed-tools` is no text"),
-        (text.starts_with("---"), "its file begins with a byte order mark"),
-    ];
-    rules.into_iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, rule)| Err(rule))
 }
 
 /// Every file of the skill once.
@@ -204,7 +183,7 @@ fn manifest(
             return Err(NotListed::TooLarge);
         }
         if file.size > limit {
-            return Err(NotListed::OffFormat("one of its files is larger than what the server hands out"));
+            return Err(NotListed::OffFormat("one of its files is larger than what the server hands out".to_owned()));
         }
         let read = reading::read(&opened.folder, &file.path, room).map_err(|_| NotListed::WentAway)?;
         room -= read.bytes.len() as u64;

@@ -1,10 +1,11 @@
 //! Skills that the extension cannot serve, so that they are told as problems.
 
-use crate::bindings::types::{Location, Problem, Severity, Summary};
+use crate::bindings::types::{Location, Problem, Severity};
+use crate::catalog::Listed;
 use crate::mcp::extension::NotListed;
 use crate::printable::printable;
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
 pub struct LeftOut {
@@ -14,8 +15,12 @@ pub struct LeftOut {
 impl LeftOut {
     pub fn note(&self, file: &Location, reason: NotListed) {
         // What changes at this moment is no mistake.
-        if reason != NotListed::WentAway && self.skills().insert((file.root, file.path.clone()), reason).is_none() {
-            tracing::warn!("`{}` is not in skills/list: {reason}", printable(&file.path));
+        if reason == NotListed::WentAway {
+            return;
+        }
+        let told = format!("`{}` is not in skills/list: {reason}", printable(&file.path));
+        if self.skills().insert((file.root, file.path.clone()), reason).is_none() {
+            tracing::warn!("{told}");
         }
     }
 
@@ -24,7 +29,7 @@ impl LeftOut {
     }
 
     /// Forgets skills that are gone.
-    pub fn keep_only(&self, skills: &[Summary]) {
+    pub fn keep_only(&self, skills: &[Arc<Listed>]) {
         let mut left_out = self.skills();
         if !left_out.is_empty() {
             let known: HashSet<(u32, &str)> =

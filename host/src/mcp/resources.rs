@@ -1,5 +1,6 @@
 //! Resources: skills and their files by `skill://` URI, byte for byte.
 
+use crate::analytics::Event;
 use crate::bindings::catalog::{AssetError, FoundSkill, ResourcePart};
 use crate::bindings::types::{Location, SkillModel, Summary};
 use crate::library::snapshot::Snapshot;
@@ -10,7 +11,7 @@ use crate::mcp::contents::contents;
 use crate::mcp::paging;
 use crate::mcp::server::Skillcell;
 use crate::mcp::surface::Surface;
-use crate::mcp::tools::get_asset::unreadable;
+use crate::mcp::tools::get_asset::{asset_served, unreadable};
 use crate::printable::{escaped, printable};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
@@ -89,14 +90,25 @@ pub fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
+/// Everything that a URI names, for a client.
+pub async fn serve(server: &Skillcell, uri: &str) -> Result<Vec<ResourceContents>, ErrorData> {
+    let (contents, event) = find(server, uri).await?;
+    server.usage.raise(event);
+    Ok(contents)
+}
+
 /// Everything that a URI names.
 pub async fn read(server: &Skillcell, uri: &str) -> Result<Vec<ResourceContents>, ErrorData> {
+    Ok(find(server, uri).await?.0)
+}
+
+async fn find(server: &Skillcell, uri: &str) -> Result<(Vec<ResourceContents>, Event), ErrorData> {
     let wanted = uri.to_owned();
-    let limit = server.config.file_limit;
+    let limit = server.config.operator.max_size_bytes;
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| look(engine, snapshot, &wanted, limit);
     let answered = server.catalog.ask_fresh(question, |looked| looked.as_ref().map(|(_, sources)| sources.clone()));
     match answered.await.map_err(ToolError::from)? {
-        Some((Looked::Contents(contents), _)) => Ok(contents),
+        Some((Looked::Contents(contents, event), _)) => Ok((contents, event)),
         Some((Looked::Unreadable(why), _)) => Err(ErrorData::internal_error(why, Some(json!({"uri": uri})))),
         Some((Looked::Nothing, _)) | None => Err(not_found(uri)),
     }
@@ -110,7 +122,8 @@ fn not_found(uri: &str) -> ErrorData {
 }
 
 enum Looked {
-    Contents(Vec<ResourceContents>),
+    /// And what it means that a client has them.
+    Contents(Vec<ResourceContents>, Event),
     Unreadable(String),
     Nothing,
 }
@@ -120,28 +133,34 @@ fn look(
     engine: &mut EngineInstance,
     snapshot: &Snapshot,
     uri: &str,
-    limit: u64,
+    operator_limit: u64,
 ) -> Result<Option<(Looked, Vec<Location>)>, Broken> {
     let Some(found) = engine.resource_of(uri)? else { return Ok(None) };
     let summary = &found.skill.summary;
-    let own = vec![summary.file.clone()];
+    let settings = engine.settings_of(summary.file.root)?;
+    let limit = settings.assets.max_size_bytes;
+    let own = std::iter::once(summary.file.clone()).chain(settings.sources).collect();
+    let served = Event::served_by_name(&summary.address);
     Ok(Some(match found.part {
         ResourcePart::Document => match engine.document_of(&summary.file)? {
             Some(document) => {
                 let contents = ResourceContents::text(document.text, uri).with_mime_type("text/markdown");
-                (Looked::Contents(vec![contents]), document.sources)
+                (Looked::Contents(vec![contents], served), document.sources)
             }
             None => (Looked::Nothing, own),
         },
-        ResourcePart::Collection => (Looked::Contents(collection(engine, snapshot, &found.skill, limit)?), own),
+        ResourcePart::Collection => {
+            (Looked::Contents(collection(engine, snapshot, &found.skill, limit)?, served), own)
+        }
         ResourcePart::File(path) => match engine.asset_of(&summary.address, &path)? {
             Ok(asset) => match snapshot.read(&asset.asset, limit) {
                 Ok(bytes) => {
+                    let event = asset_served(&asset, bytes.len());
                     let mut contents = contents(&summary.uri, &path, bytes);
                     set_uri(&mut contents, uri);
-                    (Looked::Contents(vec![contents]), own)
+                    (Looked::Contents(vec![contents], event), own)
                 }
-                Err(error) => (Looked::Unreadable(unreadable(&asset, &error)), own),
+                Err(error) => (Looked::Unreadable(unreadable(&asset, &error, operator_limit)), own),
             },
             Err(AssetError::NoFile(_) | AssetError::UnsafePath | AssetError::NoSkill(_)) => (Looked::Nothing, own),
         },

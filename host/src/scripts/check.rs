@@ -2,7 +2,7 @@
 
 use super::policy::{self, Lendable, Policy};
 use super::{ScriptError, Shared, digest};
-use crate::bindings::catalog::{self, Execution, FoundScript, ScriptTerms};
+use crate::bindings::catalog::{self, Execution, FoundScript, ScriptTerms, Settings};
 use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
 use crate::catalog::no_skill;
@@ -192,21 +192,14 @@ struct OnDisk {
 /// Asks the engine, on the newest files, which script is meant.
 async fn find(shared: &Shared, request: &Request) -> Result<Found, ScriptError> {
     let (skill, file) = (request.skill.clone(), request.file.clone());
-    let roots = Arc::clone(&shared.roots);
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let found = match engine.script_of(&skill, &file)? {
+        let mut found = match engine.script_of(&skill, &file)? {
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
         let root = found.script.folder.root;
-        let mut terms = engine.terms_of(root)?;
-        // A folder that holds a root may have a `config.yaml` for both.
-        let path = roots.get(root as usize).map(crate::library::roots::SkillRoot::path).unwrap_or_default();
-        for (number, outer) in (0..).zip(roots.iter()) {
-            if number != root && path.starts_with(outer.path()) {
-                terms = lowered(terms, &engine.terms_of(number)?);
-            }
-        }
+        let Settings { scripts: terms, sources, .. } = engine.settings_of(root)?;
+        found.sources.extend(sources);
         let folder = snapshot.root(root).and_then(|root| root.folder.clone());
         let Location { root, path } = &found.skill_file;
         let text = snapshot.root(*root).map(|root| root.file(path, u64::MAX).text.clone());
@@ -320,23 +313,6 @@ fn unloaded(
             let digest = Sha256::of(&bytes);
             Ok((Unloaded::Bytes { bytes, digest, role: Role::Runtime }, Some(digest)))
         }
-    }
-}
-
-fn lowered(one: ScriptTerms, other: &ScriptTerms) -> ScriptTerms {
-    ScriptTerms {
-        enabled: one.enabled && other.enabled,
-        timeout_seconds: one.timeout_seconds.min(other.timeout_seconds),
-        max_output_bytes: one.max_output_bytes.min(other.max_output_bytes),
-        memory_bytes: one.memory_bytes.min(other.memory_bytes),
-        fuel: one.fuel.min(other.fuel),
-        scratch_bytes: one.scratch_bytes.min(other.scratch_bytes),
-        scratch_files: one.scratch_files.min(other.scratch_files),
-        allowed_extensions: one
-            .allowed_extensions
-            .into_iter()
-            .filter(|extension| other.allowed_extensions.contains(extension))
-            .collect(),
     }
 }
 

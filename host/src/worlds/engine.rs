@@ -8,7 +8,7 @@ pub use load::LoadError;
 
 use crate::bindings::catalog::{
     Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
-    LookupError, Node, Page, Reference, Request, ScriptError, ScriptTerms, SearchResult, SkillFiles,
+    LookupError, Node, OperatorSettings, Page, Reference, Request, ScriptError, SearchResult, Settings, SkillFiles,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem, SkillModel};
@@ -55,8 +55,8 @@ pub struct Terms {
     pub set_aside: Arc<SetAside>,
     /// Largest file that is handed out, in bytes.
     pub file_limit: u64,
-    /// What the operator lets scripts use. Content may lower it.
-    pub scripts: ScriptTerms,
+    /// What the operator said, where content may say something too.
+    pub operator: OperatorSettings,
     pub duplicates: Duplicates,
 }
 
@@ -105,7 +105,7 @@ impl EngineWorld {
             let engine = self.ready.instantiate(&mut *store)?;
             let state = store.data_mut();
             let roots = state.lender.lend_all(&mut state.handles)?;
-            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots, &terms.scripts, terms.duplicates)?;
+            engine.skillcell_plugin_catalog().call_open(&mut *store, &roots, &terms.operator, terms.duplicates)?;
             Ok(engine)
         })?;
         Ok(EngineInstance { runtime: Arc::clone(&self.runtime), store, engine })
@@ -165,8 +165,8 @@ impl EngineInstance {
         self.ask("script-of", |engine, store| engine.call_script_of(store, skill, file))
     }
 
-    pub fn terms_of(&mut self, root: u32) -> Result<ScriptTerms, Broken> {
-        self.ask("terms-of", |engine, store| engine.call_terms_of(store, root))
+    pub fn settings_of(&mut self, root: u32) -> Result<Settings, Broken> {
+        self.ask("settings-of", |engine, store| engine.call_settings_of(store, root))
     }
 
     pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {

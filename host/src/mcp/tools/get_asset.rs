@@ -1,5 +1,6 @@
 //! `get_asset`: one file of a skill.
 
+use crate::analytics::Event;
 use crate::bindings::catalog::{AssetError, FoundAsset};
 use crate::bindings::library::{Oversize, ReadError};
 use crate::library::snapshot::Snapshot;
@@ -20,16 +21,23 @@ pub async fn get_asset(server: &Skillcell, mut arguments: Arguments) -> Result<A
     arguments.finish()?;
 
     let (name, path) = (skill.clone(), file.clone());
-    let limit = server.config.file_limit;
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let found = engine.asset_of(&name, &path)?;
-        Ok(found.map(|found| (snapshot.read(&found.asset, limit), found)))
+        let mut found = match engine.asset_of(&name, &path)? {
+            Ok(found) => found,
+            Err(error) => return Ok(Err(error)),
+        };
+        let settings = engine.settings_of(found.asset.folder.root)?;
+        found.sources.extend(settings.sources);
+        Ok(Ok((snapshot.read(&found.asset, settings.assets.max_size_bytes), found)))
     };
     let answered =
         server.catalog.ask_fresh(question, |answer| answer.as_ref().ok().map(|(_, found)| found.sources.clone()));
     Ok(match answered.await? {
-        Ok((Ok(bytes), found)) => Answer::json(&AssetView::new(found, bytes)),
-        Ok((Err(error), found)) => Answer::Refused(unreadable(&found, &error)),
+        Ok((Ok(bytes), found)) => {
+            server.usage.raise(asset_served(&found, bytes.len()));
+            Answer::json(&AssetView::new(found, bytes))
+        }
+        Ok((Err(error), found)) => Answer::Refused(unreadable(&found, &error, server.config.operator.max_size_bytes)),
         Err(AssetError::NoSkill(error)) => Answer::no_skill(&skill, &error),
         Err(AssetError::UnsafePath) => Answer::Refused(traversal(&file)),
         Err(AssetError::NoFile(offered)) => Answer::Refused(not_found(&skill, &file, &offered)),
@@ -74,6 +82,16 @@ impl AssetView {
     }
 }
 
+pub fn asset_served(found: &FoundAsset, size_bytes: usize) -> Event {
+    Event::AssetServed {
+        skill_path: found.address.clone(),
+        file: found.asset.file.clone(),
+        asset_type: found.asset.kind.clone(),
+        is_inherited: found.asset.inherited_from.is_some(),
+        size_bytes,
+    }
+}
+
 pub fn traversal(file: &str) -> String {
     let file = printable(file);
     format!(
@@ -91,7 +109,8 @@ fn not_found(skill: &str, file: &str, offered: &[String]) -> String {
     }
 }
 
-pub fn unreadable(found: &FoundAsset, error: &ReadError) -> String {
+/// Why a file is not served. The limit of its root may be lower than the operator's.
+pub fn unreadable(found: &FoundAsset, error: &ReadError, operator_limit: u64) -> String {
     let file = printable(&found.asset.file);
     let owner = printable(found.asset.inherited_from.as_ref().unwrap_or(&found.address));
     let (what, hint) = match error {
@@ -102,9 +121,14 @@ pub fn unreadable(found: &FoundAsset, error: &ReadError) -> String {
         ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
             ("went away".to_owned(), "look at the skill again")
         }
-        ReadError::TooLarge(Oversize { size, limit }) => {
-            (format!("has {size} bytes, and the limit is {limit}"), "raise `assets.max_size_bytes` or MAX_FILE_SIZE_MB")
-        }
+        ReadError::TooLarge(Oversize { size, limit }) => (
+            format!("has {size} bytes, and the limit is {limit}"),
+            if *limit < operator_limit {
+                "the `config.yaml` of its root sets the limit with `assets.max_size_bytes`"
+            } else {
+                "raise `assets.max_size_bytes` or MAX_FILE_SIZE_MB"
+            },
+        ),
         ReadError::OutsideRoot => (
             "is a link that leaves the skill, so it is not served".to_owned(),
             "the skill's author has to put the file in place of the link",

@@ -1,11 +1,13 @@
 //! `get_skill`: the right skill for a task, with everything it inherits.
 
+use crate::analytics::Event;
 use crate::bindings::catalog::{Answer as Found, Argument, Asset, Candidate, Execution, Match, Request, Script};
 use crate::bindings::types::Location;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
+use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
 use std::sync::Arc;
@@ -16,18 +18,18 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
     let with_assets = arguments.boolean("include_assets")?.unwrap_or(false);
     arguments.finish()?;
 
-    let matching = server.config.matching;
-    let request = Request {
-        context,
-        chosen: chosen.clone(),
-        min_score: matching.min_score,
-        ambiguity_threshold: matching.ambiguity_threshold,
-        max_results: matching.max_results,
+    let request = Request { context: context.clone(), chosen: chosen.clone() };
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let found = engine.find(&request)?;
+        let inline_limit = match &found {
+            Ok(Found::Matched(found)) if with_assets => inline_limit(engine, found)?,
+            _ => 0,
+        };
+        Ok((found, inline_limit, Arc::clone(snapshot)))
     };
-    let question =
-        move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| Ok((engine.find(&request)?, Arc::clone(snapshot)));
-    let answered = server.catalog.ask_fresh(question, |(found, _)| sources(found.as_ref().ok()));
-    let (found, snapshot) = answered.await?;
+    let answered = server.catalog.ask_fresh(question, |(found, ..)| sources(found.as_ref().ok()));
+    let (found, limit, snapshot) = answered.await?;
+    server.usage.raise_all(found.as_ref().ok().map(|found| event(found, context, chosen.is_some())));
     Ok(match found {
         Err(error) => Answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
         Ok(Found::NoMatch) => Answer::json(&NoMatch { no_match: true, message: "No skill matches the given context." }),
@@ -37,11 +39,36 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
             message: "Multiple skills match. Specify your need or pick a skill_path.",
         }),
         Ok(Found::Matched(found)) => {
-            let limit = if with_assets { server.config.inline_limit.min(server.config.file_limit) } else { 0 };
             let inline = Inline { limit, snapshot: &snapshot };
             Answer::json(&MatchView::new(found, &inline))
         }
     })
+}
+
+fn event(found: &Found, context: String, was_ambiguous: bool) -> Event {
+    let context = Some(context);
+    match found {
+        Found::NoMatch => Event::NoMatch { context },
+        Found::Ambiguous(candidates) => {
+            let candidates = candidates.iter().map(|candidate| candidate.address.clone()).collect();
+            Event::Ambiguous { context, candidates }
+        }
+        Found::Matched(found) => Event::SkillServed {
+            context,
+            skill_path: found.candidate.address.clone(),
+            score: Some(found.candidate.score),
+            matched_keywords: found.candidate.matched_keywords.clone(),
+            was_ambiguous,
+        },
+    }
+}
+
+/// How large an asset may be that comes with the answer. All are in one root, because nothing is inherited from another.
+fn inline_limit(engine: &mut EngineInstance, found: &Match) -> Result<u64, Broken> {
+    match found.assets.iter().chain(&found.inherited_assets).next() {
+        Some(asset) => Ok(engine.settings_of(asset.folder.root)?.assets.inline_text_max_bytes),
+        None => Ok(0),
+    }
 }
 
 /// The files an answer was made from. That nothing matches, or several do, says something about all files.

@@ -1,5 +1,6 @@
 //! `read_skill`: a skill by its name, with the files it mentions as paths that can be opened.
 
+use crate::analytics::Event;
 use crate::bindings::catalog::{Called, FoundSkill, LookupError, Reference};
 use crate::library::snapshot::Snapshot;
 use crate::library::{files, reading};
@@ -14,7 +15,7 @@ pub async fn read_skill(server: &Skillcell, mut arguments: Arguments) -> Result<
     let name = arguments.required_text("name")?;
     arguments.finish()?;
     let wanted = name.clone();
-    let limit = server.config.file_limit;
+    let limit = server.config.operator.max_size_bytes;
     let question =
         move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| Mentioning::find(engine, snapshot, &wanted, limit);
     let answered = server.catalog.ask_fresh(question, |found| {
@@ -22,7 +23,10 @@ pub async fn read_skill(server: &Skillcell, mut arguments: Arguments) -> Result<
         Some(vec![found.skill.summary.file.clone()])
     });
     Ok(match answered.await? {
-        Ok(found) => Answer::Text(found.resolved(server)),
+        Ok(found) => {
+            server.usage.raise(Event::served_by_name(&found.skill.summary.address));
+            Answer::Text(found.resolved(server))
+        }
         Err(error) => Answer::no_skill(&name, &error),
     })
 }

@@ -1,7 +1,9 @@
 //! `skill-resource`: any file of a skill, a folder of them, or the list.
 
-use crate::bindings::catalog::{AssetError, Called, FoundSkill, LookupError};
+use crate::analytics::Event;
+use crate::bindings::catalog::{AssetError, Called, FoundAsset, FoundSkill, LookupError};
 use crate::bindings::library::ReadError;
+use crate::bindings::types::Location;
 use crate::library::files::{self, Opened, SkillFile};
 use crate::library::reading;
 use crate::library::snapshot::Snapshot;
@@ -9,7 +11,7 @@ use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::contents::contents;
 use crate::mcp::server::Skillcell;
-use crate::mcp::tools::get_asset::{traversal, unreadable};
+use crate::mcp::tools::get_asset::{asset_served, traversal, unreadable};
 use crate::printable::{counted, printable, quoted};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
@@ -25,23 +27,34 @@ pub async fn skill_resource(server: &Skillcell, mut arguments: Arguments) -> Res
     let path = arguments.required_text("path")?;
     arguments.finish()?;
     let (wanted, below) = (name.clone(), path.clone());
-    let limit = server.config.file_limit;
+    let limit = server.config.operator.max_size_bytes;
     let question =
         move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| look(engine, snapshot, &wanted, &below, limit);
     let answered = server.catalog.ask_fresh(question, |found| {
-        let (skill, _) = found.as_ref().ok()?;
-        Some(vec![skill.summary.file.clone()])
+        let found = found.as_ref().ok()?;
+        Some(found.sources.clone())
     });
     Ok(match answered.await? {
         Err(error) => Answer::no_skill(&name, &error),
-        Ok((skill, looked)) => answer(&skill, &path, looked),
+        Ok(Found { skill, looked, .. }) => {
+            server.usage.raise_all(looked.events(&skill.summary.address));
+            answer(&skill, &path, looked)
+        }
     })
+}
+
+/// A skill, and what is at a path below it.
+struct Found {
+    skill: FoundSkill,
+    looked: Looked,
+    /// The files that decide about it.
+    sources: Vec<Location>,
 }
 
 /// What is at a path below a skill.
 enum Looked {
     List(Vec<SkillFile>),
-    File(String, Vec<u8>),
+    File(FoundAsset, Vec<u8>),
     /// As many files as one answer holds, and those that are left out.
     Folder(Vec<(String, Vec<u8>)>, Vec<SkillFile>),
     Nothing(Vec<SkillFile>),
@@ -49,37 +62,60 @@ enum Looked {
     Unreadable(String),
 }
 
+impl Looked {
+    /// One for each file that is served. Of files in a folder nobody asked what they are.
+    fn events(&self, skill: &str) -> Vec<Event> {
+        match self {
+            Self::File(found, bytes) => vec![asset_served(found, bytes.len())],
+            Self::Folder(files, _) => {
+                let event = |(file, bytes): &(String, Vec<u8>)| Event::AssetServed {
+                    skill_path: skill.to_owned(),
+                    file: file.clone(),
+                    asset_type: "other".to_owned(),
+                    is_inherited: false,
+                    size_bytes: bytes.len(),
+                };
+                files.iter().map(event).collect()
+            }
+            Self::List(_) | Self::Nothing(_) | Self::Unsafe | Self::Unreadable(_) => Vec::new(),
+        }
+    }
+}
+
 fn look(
     engine: &mut EngineInstance,
     snapshot: &Snapshot,
     name: &str,
     path: &str,
-    limit: u64,
-) -> Result<Result<(FoundSkill, Looked), LookupError>, Broken> {
+    operator_limit: u64,
+) -> Result<Result<Found, LookupError>, Broken> {
     let skill = match engine.skill_of(name, Called::ByName)? {
         Ok(skill) => skill,
         Err(error) => return Ok(Err(error)),
     };
+    let settings = engine.settings_of(skill.summary.file.root)?;
+    let limit = settings.assets.max_size_bytes;
+    let sources = std::iter::once(skill.summary.file.clone()).chain(settings.sources).collect();
     let belonging = engine.files_of(&skill.summary.file)?;
     let opened = || belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
     let files = || opened().map(|opened| opened.files).unwrap_or_default();
     let plain: Vec<&str> = path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
     let plain = plain.join("/");
     if !path.starts_with('/') && plain.is_empty() {
-        return Ok(Ok((skill, Looked::List(files()))));
+        return Ok(Ok(Found { skill, looked: Looked::List(files()), sources }));
     }
     let looked = match engine.asset_of(&skill.summary.address, path)? {
         Ok(found) => match snapshot.read(&found.asset, limit) {
-            Ok(bytes) => Looked::File(found.asset.file, bytes),
+            Ok(bytes) => Looked::File(found, bytes),
             // A skill may declare a folder.
             Err(ReadError::NotAFile) => everything_below(&plain, opened(), limit),
-            Err(error) => Looked::Unreadable(unreadable(&found, &error)),
+            Err(error) => Looked::Unreadable(unreadable(&found, &error, operator_limit)),
         },
         Err(AssetError::UnsafePath) => Looked::Unsafe,
         Err(AssetError::NoSkill(error)) => return Ok(Err(error)),
         Err(AssetError::NoFile(_)) => everything_below(&plain, opened(), limit),
     };
-    Ok(Ok((skill, looked)))
+    Ok(Ok(Found { skill, looked, sources }))
 }
 
 /// The files below a folder, if there are any.
@@ -128,7 +164,7 @@ fn answer(skill: &FoundSkill, path: &str, looked: Looked) -> Answer {
             }
             Answer::Text(text)
         }
-        Looked::File(path, bytes) => match contents(uri, &path, bytes) {
+        Looked::File(found, bytes) => match contents(uri, &found.asset.file, bytes) {
             ResourceContents::TextResourceContents { text, .. } => Answer::Text(text),
             blob => Answer::Blocks(vec![ContentBlock::resource(blob)]),
         },

@@ -5,7 +5,7 @@ use crate::bindings::library::{self, ReadError};
 use crate::bindings::log::{self, Level};
 use crate::bindings::types::{self, Location};
 use crate::library::reading;
-use crate::library::roots::RootKind;
+use crate::library::roots::{self, RootKind};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::budget::Budget;
 use std::sync::Arc;
@@ -53,11 +53,11 @@ impl Lender {
         let place = self.snapshot.root(root).ok_or(ReadError::NotFound)?;
         let file = place.file(path, self.terms.file_limit);
         let text = file.text.as_ref().map_err(Clone::clone)?;
-        self.terms.set_aside.check(text)?;
         if self.updating {
             budget.begin_file(FILE_TIME, FILE_MEMORY);
             self.last = Some(Location { root, path: path.to_owned() });
         }
+        self.terms.set_aside.check(text)?;
         Ok(text.as_ref().to_owned())
     }
 }
@@ -98,6 +98,11 @@ impl library::HostSkillRoot for LibraryView<'_> {
     fn folder_name(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {
         let number = self.handles.get(&root)?.0;
         Ok(self.lender.terms.roots[number as usize].folder_name())
+    }
+
+    fn inside(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<Vec<u32>> {
+        let number = self.handles.get(&root)?.0;
+        Ok(roots::around(&self.lender.terms.roots, number))
     }
 
     fn read_text(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Result<String, ReadError>> {

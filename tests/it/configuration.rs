@@ -1,0 +1,288 @@
+//! What the operator's file, the environment and the `config.yaml` of content come to together.
+
+use crate::{SKILLCELL, library, problems, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, Session, repository};
+use std::collections::BTreeSet;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Two skills that fit the same tasks, with a file and scripts.
+fn skills() -> TempDir {
+    let front_matter = "---\nname: tool\ndescription: d\nkeywords: [deploy, release, ship, publish]\nassets: [notes.txt]\nscripts:\n  - {file: a.sh, execution: server}\n  - {file: b.py, execution: server}\n  - {file: c.txt, execution: server}\n---\n";
+    library(&[
+        ("tool/SKILL.md", front_matter),
+        ("tool/notes.txt", "twenty bytes of text"),
+        ("tool/a.sh", "echo ran by shell\n"),
+        ("tool/b.py", "print('ran by python')\n"),
+        ("tool/c.txt", "echo ran by shell\n"),
+        ("other.md", "---\nkeywords: [deploy, release, ship, publish]\ndescription: d\n---\n"),
+    ])
+}
+
+fn say(folder: &Path, settings: &str) {
+    std::fs::write(folder.join("config.yaml"), settings).expect("a writable folder");
+}
+
+fn codes(session: &mut Session) -> Vec<String> {
+    problems(session, "code").into_iter().map(|(_, code)| code).collect()
+}
+
+fn found(session: &mut Session) -> String {
+    let answer = session.call_json("get_skill", json!({"context": "deploy"}));
+    match (&answer["skill_path"], &answer["candidates"]) {
+        (Value::String(path), _) => path.clone(),
+        (_, Value::Array(candidates)) => format!("{} candidates", candidates.len()),
+        _ => "nothing".to_owned(),
+    }
+}
+
+#[test]
+fn a_change_of_the_settings_counts_with_the_very_next_call() {
+    let folder = skills();
+    let mut session = serve(folder.path()).start();
+    let inlined = |session: &mut Session| {
+        let arguments = json!({"context": "deploy", "skill_path": "tool", "include_assets": true});
+        session.call_json("get_skill", arguments)["assets"][0]["content"].as_str().map(str::to_owned)
+    };
+    let served = |session: &mut Session| {
+        let asset = session.call("get_asset", json!({"skill_path": "tool", "file": "notes.txt"}));
+        let resource = session.call("skill-resource", json!({"skill": "tool", "path": "notes.txt"}));
+        let read = session.request("resources/read", json!({"uri": "skill://tool/notes.txt"}));
+        let of_uri = session.request("skills/get", json!({"uri": "skill://tool/SKILL.md"}));
+        let refused = [asset["isError"] == json!(true), resource["isError"] == json!(true)];
+        [refused[0], refused[1], read.get("error").is_some(), of_uri.get("error").is_some()].map(|refused| !refused)
+    };
+    let text = Some("twenty bytes of text".to_owned());
+    for _ in 0..3 {
+        assert_eq!(found(&mut session), "2 candidates");
+        assert_eq!((inlined(&mut session), served(&mut session)), (text.clone(), [true; 4]));
+        say(folder.path(), "matching: {ambiguity_threshold: 0}\n");
+        assert_eq!(found(&mut session), "other");
+        say(folder.path(), "matching: {min_score: 0.3, ambiguity_threshold: 0}\n");
+        assert_eq!(found(&mut session), "nothing");
+        say(folder.path(), "assets: {inline_text_max_bytes: 19}\n");
+        assert_eq!((inlined(&mut session), served(&mut session)), (None, [true; 4]));
+        say(folder.path(), "assets: {max_size_bytes: 19}\n");
+        assert_eq!((inlined(&mut session), served(&mut session)), (None, [false; 4]));
+        std::fs::remove_file(folder.path().join("config.yaml")).unwrap();
+    }
+}
+
+#[test]
+fn the_answer_that_matched_before_is_not_given_after_the_settings_of_any_root_changed() {
+    let folders = [skills(), library(&[("last.md", "---\nkeywords: [deploy]\ndescription: d\n---\n")])];
+    let mut session = serve(folders[0].path()).arg(folders[1].path()).start();
+    assert_eq!(found(&mut session), "last");
+    say(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
+    assert_eq!(found(&mut session), "3 candidates");
+    say(folders[1].path(), "matching: {min_score: 1}\n");
+    assert_eq!(found(&mut session), "last");
+    // A root that said nothing so far begins to.
+    say(folders[0].path(), "matching: {min_score: 0.9, max_results: 7}\n");
+    say(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
+    assert_eq!(found(&mut session), "last");
+}
+
+#[test]
+fn a_folder_that_appears_later_has_its_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("skills");
+    let mut session = serve(folder.path()).start();
+    assert_eq!(found(&mut session), "nothing");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::write(inner.join("a.md"), "---\nkeywords: [deploy, ship]\ndescription: d\n---\n").unwrap();
+    assert_eq!(found(&mut session), "a");
+    say(folder.path(), "matching: {min_score: 0.6}\n");
+    assert_eq!(found(&mut session), "nothing");
+    say(&inner, "matching: {min_score: 0.5}\n");
+    assert_eq!(found(&mut session), "a");
+    std::fs::remove_file(inner.join("config.yaml")).unwrap();
+    assert_eq!(found(&mut session), "nothing");
+}
+
+/// The limits of a run, or the refusal.
+fn policy(session: &mut Session, file: &str) -> Value {
+    let result = session.call("run_script", json!({"skill_path": "tool", "file": file, "args": {}, "dry_run": true}));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    if result["isError"] == json!(true) { json!(text) } else { serde_json::from_str(text).unwrap() }
+}
+
+#[test]
+fn limits_of_scripts_are_the_operators_and_content_lowers_them() {
+    let folder = skills();
+    for key in ["timeout_seconds", "max_output_bytes", "memory_bytes", "fuel", "scratch_bytes", "scratch_files"] {
+        let limit = |operator: &str, content: &str| {
+            say(folder.path(), content);
+            let mut session = serve(folder.path()).config(operator).start();
+            let limit = policy(&mut session, "a.sh")["limits"][key].clone();
+            (limit.as_u64().unwrap_or_else(|| panic!("{key} is {limit}")), codes(&mut session))
+        };
+        let says = |number: u64| format!("scripts:\n  {key}: {number}\n");
+        let (usual, _) = limit("", "");
+        assert_eq!(limit("", &says(7)), (7, vec![]), "{key}: content lowers the default");
+        assert_eq!(limit(&says(9), ""), (9, vec![]), "{key}: the operator decides");
+        assert_eq!(limit(&says(9), &says(7)), (7, vec![]), "{key}: content lowers what the operator says");
+        assert_eq!(limit(&says(7), &says(9)), (7, vec!["raised-limit".to_owned()]), "{key}: and never raises it");
+        assert_eq!(limit("", &says(usual + 1)), (usual, vec!["raised-limit".to_owned()]), "{key}: nor the default");
+    }
+}
+
+#[test]
+fn whether_scripts_run_and_which_is_for_the_operator_and_content_takes_away() {
+    let folder = skills();
+    let refused = |operator: &str, content: &str, file: &str| {
+        say(folder.path(), content);
+        let mut session = serve(folder.path()).config(operator).start();
+        let refused = policy(&mut session, file).as_str().map(|text| text.lines().next().unwrap().to_owned());
+        (refused.unwrap_or_default(), codes(&mut session))
+    };
+    let none: Vec<String> = Vec::new();
+    let (off, on) = ("scripts: {enabled: false}\n", "scripts: {enabled: true}\n");
+    assert_eq!(refused("", "", "a.sh"), (String::new(), none.clone()));
+    assert_eq!(refused(off, "", "a.sh").0, "scripts are disabled globally");
+    let (told, problems) = refused(off, on, "a.sh");
+    assert_eq!((told.as_str(), problems), ("scripts are disabled globally", vec!["forbidden-setting".to_owned()]));
+    assert!(refused(on, off, "a.sh").0.starts_with("scripts are switched off in the `config.yaml`"));
+
+    let only = |extension: &str| format!("scripts: {{allowed_extensions: [{extension}]}}\n");
+    for (operator, content, allowed) in [
+        (only(".sh"), String::new(), [true, false]),
+        (String::new(), only(".py"), [false, true]),
+        (only(".sh, .py"), only(".py"), [false, true]),
+        (only(".sh"), only(".py"), [false, false]),
+    ] {
+        for (file, allowed) in ["a.sh", "b.py"].into_iter().zip(allowed) {
+            let (told, _) = refused(&operator, &content, file);
+            assert_eq!(told.is_empty(), allowed, "{operator} {content} {file}: {told}");
+        }
+    }
+}
+
+#[test]
+fn runners_are_the_operators_and_content_may_only_repeat_the_stock_ones() {
+    let folder = skills();
+    let run = |operator: &str, content: &str, file: &str| {
+        say(folder.path(), content);
+        let mut session = serve(folder.path()).config(operator).start();
+        let result = session.call("run_script", json!({"skill_path": "tool", "file": file, "args": {}}));
+        let text = result["content"][0]["text"].as_str().unwrap().to_owned();
+        let stdout = serde_json::from_str::<Value>(&text).ok().map(|ran| ran["stdout"].as_str().unwrap().to_owned());
+        (stdout.unwrap_or(text), codes(&mut session))
+    };
+    let operator = "scripts: {allowed_extensions: [.txt, .sh], runners: {.txt: bash}}\n";
+    assert_eq!(run(operator, "", "c.txt"), ("ran by shell\n".to_owned(), vec![]));
+    let stock = "scripts: {runners: {.sh: bash, .ts: npx tsx, .js: node, .py: python3}}\n";
+    assert_eq!(run("", stock, "a.sh"), ("ran by shell\n".to_owned(), vec![]));
+    let (told, problems) = run("", "scripts: {runners: {.txt: bash, .sh: python3}}\n", "a.sh");
+    assert_eq!(told, "ran by shell\n");
+    assert_eq!(problems, ["forbidden-setting", "forbidden-setting"]);
+    let (told, _) = run("", "scripts: {runners: {.txt: bash}}\n", "c.txt");
+    assert!(told.starts_with("the extension `.txt` is not allowed"), "{told}");
+}
+
+#[test]
+fn content_sends_nothing_anywhere() {
+    let folder = skills();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let settings = format!("analytics:\n  enabled: true\n  endpoint: http://{address}/\n  interval_seconds: 0.01\n");
+    say(folder.path(), &settings);
+    let mut session = serve(folder.path()).start();
+    found(&mut session);
+    assert_eq!(codes(&mut session), ["forbidden-setting"; 3]);
+    session.close_input();
+    assert!(session.wait().0.success());
+    assert!(listener.accept().is_err(), "somebody called");
+}
+
+/// What the server says about a configuration that it does not start with.
+fn refusal(yaml: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Launch::bare(SKILLCELL).arg("serve").arg(folder.path()).config(yaml).output();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{yaml}: {told}");
+    assert!(output.stdout.is_empty());
+    told
+}
+
+#[test]
+fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
+    for (yaml, line, part) in [
+        ("matching:\n  min_score: 1.5\n", 2, "matching.min_score is 1.5, and must be from 0 to 1"),
+        ("matching:\n  min_score: .nan\n", 2, "matching.min_score is NaN"),
+        ("matching:\n  min_score: -.inf\n", 2, "matching.min_score is -inf"),
+        ("matching:\n  ambiguity_threshold: -0.1\n", 2, "matching.ambiguity_threshold is -0.1"),
+        ("matching:\n  max_results: 0\n", 2, "matching.max_results is 0, and must be from 1 to 100"),
+        ("matching:\n  max_results: 101\n", 2, "matching.max_results is 101"),
+        ("refresh:\n  interval_minutes: 0\n", 2, "refresh.interval_minutes is 0"),
+        ("assets:\n  max_size_bytes: 0\n", 2, "assets.max_size_bytes is 0"),
+        ("assets:\n  max_size_bytes: 18446744073709551615\n", 2, "assets.max_size_bytes is 18446744073709551615"),
+        ("assets:\n  max_size_bytes: -1\n", 2, "integer `-1`"),
+        ("assets: {inline_text_max_bytes: 1MB}\n", 1, "\"1MB\""),
+        ("git:\n  timeout_seconds: 5\nscripts:\n  timeout_seconds: 0\n", 4, "scripts.timeout_seconds is 0"),
+        ("scripts:\n  timeout_seconds: soon\n", 2, "\"soon\""),
+        ("scripts:\n  runners: {.py: perl}\n", 2, "`perl` is no runtime"),
+        ("scripts:\n  max_output_bytes: [1]\n", 2, "sequence"),
+        ("scripts:\n  enabled: yes please\n", 2, "\"yes please\""),
+        ("refresh:\n  enabled: 1\n", 2, "integer `1`"),
+        ("analytics:\n  enabled: on\n", 2, "\"on\""),
+        ("analytics:\n  endpoint: {}\n", 2, "map"),
+        ("- matching\n", 1, "a map of settings"),
+        ("matching:\n  min_score: 0.1\n  min_score: 0.2\n", 3, "duplicate field"),
+    ] {
+        let told = refusal(yaml);
+        let place = format!("config.yaml:{line}:");
+        assert!(told.contains(&place) && told.contains(part), "{yaml} was told as {told}");
+    }
+    refusal("matching: {}\n---\nmatching: {}\n");
+    refusal("matching:\n\tmin_score: 0.1\n");
+    for (name, value) in [("MAX_FILE_SIZE_MB", "a lot"), ("REFRESH_INTERVAL_MINUTES", "0"), ("ANALYTICS_ENDPOINT", "x")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let output = Launch::bare(SKILLCELL).arg("serve").arg(folder.path()).env(name, value).output();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && told.contains(name), "{told}");
+    }
+}
+
+#[test]
+fn an_operators_file_with_a_mark_in_front_and_empty_sections_is_fine() {
+    let folder = skills();
+    let yaml = "\u{feff}scripts:\n# enabled: false\nmatching:\r\n  ambiguity_threshold: 0\r\n";
+    assert_eq!(found(&mut serve(folder.path()).config(yaml).start()), "other");
+}
+
+/// The keys that may stand below this place, which is a piece of YAML with `HERE` in it. Nothing where no map belongs.
+fn keys_at(place: &str) -> Option<BTreeSet<String>> {
+    let told = refusal(&place.replace("HERE", "{no-such-key: 1}"));
+    let (_, expected) = told.split_once("unknown field `no-such-key`, expected ")?;
+    let line = expected.lines().next()?;
+    Some(line.split('`').skip(1).step_by(2).map(str::to_owned).collect())
+}
+
+#[test]
+fn the_document_of_the_configuration_has_every_key() {
+    let document = std::fs::read_to_string(repository().join("docs/configuration.md")).unwrap();
+    let is_there = |key: &str| document.contains(&format!("`{key}`"));
+    let sections = keys_at("HERE").expect("the file is a map");
+    assert!(sections.len() > 10 && sections.contains("scripts"), "{sections:?}");
+    let mut known = 0;
+    for section in sections {
+        let places = [
+            (format!("{section}: HERE"), section.clone()),
+            (format!("{section}: [HERE]"), section.clone()),
+            (format!("{section}: {{a: {{a: HERE}}}}"), section.clone()),
+        ];
+        let inner = places.into_iter().find_map(|(place, name)| Some((keys_at(&place)?, name)));
+        let keys = inner.map_or(vec![section.clone()], |(keys, name)| {
+            keys.into_iter().map(|key| format!("{name}.{key}")).collect()
+        });
+        for key in keys {
+            assert!(is_there(&key), "docs/configuration.md does not have `{key}`");
+            known += 1;
+        }
+    }
+    assert!(known > 40, "only {known} keys were found");
+}
