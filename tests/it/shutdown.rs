@@ -112,3 +112,16 @@ fn subscriptions_of_the_handshake_do_not_hold_up_the_end() {
         assert!(status.success() && began.elapsed() < AT_ONCE, "{way}: {status} after {:?}", began.elapsed());
     }
 }
+
+#[test]
+fn nothing_is_left_in_the_temporary_folder_however_it_ends() {
+    let folder = scripts();
+    let temporary = TempDir::new().unwrap();
+    for way in ["INT", "KILL", "end of input"] {
+        let mut session = serve(folder.path()).env("TMPDIR", temporary.path().to_str().unwrap()).start();
+        session.call("skills_list", json!({}));
+        end(&mut session, way);
+        session.wait();
+        assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0, "{way}");
+    }
+}
