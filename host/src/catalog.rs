@@ -3,18 +3,23 @@
 //! Changes go into one engine while the other answers; then they change places, and the same changes are replayed on the
 //! second. A request takes whichever is free, so neither a rebuild nor a long search holds it up.
 
+mod alone;
+mod bringing;
 mod building;
+pub mod keeping;
 mod looking;
 mod pair;
+mod pause;
 mod remembered;
+mod settings;
 mod skills;
 
-pub use remembered::Index;
+pub use remembered::{Index, Listed};
 pub use skills::Served;
 
-use crate::bindings::catalog::{Change, LookupError};
+use crate::bindings::catalog::LookupError;
 use crate::bindings::types::Location;
-use crate::library::scan::{self, Scan};
+use crate::library::scan::Scan;
 use crate::library::snapshot::{Freshness, Snapshot};
 use crate::library::stillness::Stillness;
 use crate::printable::quoted;
@@ -27,7 +32,7 @@ use remembered::Remembered;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{Mutex, oneshot, watch};
 
 /// How often a request that finds its files changed is answered anew before the newest answer has to do.
@@ -46,9 +51,13 @@ struct Shared {
     pair: Pair,
     /// Held by whoever brings changes in, until both engines have them.
     updating: Arc<Mutex<()>>,
-    /// Whether a new generation is on its way that no engine serves yet.
+    /// Whether somebody looks for changes to bring in, or brings them in, and no engine serves them yet.
     building: AtomicBool,
+    /// Whether the first generation is the only one.
+    frozen: AtomicBool,
     looking: Looking,
+    /// What the last look found, for whoever brings it in.
+    found: std::sync::Mutex<Option<(Published, Scan)>>,
     remembered: Remembered,
     news: watch::Sender<News>,
 }
@@ -88,7 +97,9 @@ impl Catalog {
             pair: Pair::new(),
             updating: Arc::default(),
             building: AtomicBool::new(false),
+            frozen: AtomicBool::new(false),
             looking: Looking::default(),
+            found: std::sync::Mutex::default(),
             remembered: Remembered::default(),
             news: watch::Sender::new(News::default()),
         };
@@ -98,6 +109,11 @@ impl Catalog {
     /// Spares looks at the disk when nothing changed there.
     pub fn trust(&self, stillness: Arc<Stillness>) {
         self.shared.looking.trust(stillness);
+    }
+
+    /// From now on the catalog stays as it is, or as its first generation will be, whatever happens on disk.
+    pub fn freeze(&self) {
+        self.shared.frozen.store(true, Ordering::Release);
     }
 
     /// Asks one engine a question. Waits only for the first generation, and for an engine that is free.
@@ -137,17 +153,18 @@ impl Catalog {
         question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
         sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
+        let mut good_since = u64::MAX;
         for _ in 0..FRESH_TRIES {
             let (question, sources) = (question.clone(), sources.clone());
-            let roots = Arc::clone(&self.shared.builder.terms.roots);
+            let catalog = self.clone();
             let checked = self.ask_of(move |engine, Published { generation, snapshot, .. }| {
                 let answer = question(engine, snapshot)?;
                 let files = sources(&answer);
-                let freshness = files.map_or(Freshness::SameFiles, |files| snapshot.freshness(&roots, &files));
+                let freshness = files.map_or(Freshness::Changed, |files| catalog.freshness(snapshot, &files));
                 Ok((answer, freshness, *generation))
             });
             let (answer, freshness, generation) = checked.await?;
-            if self.is_good_enough(freshness, generation).await {
+            if generation >= good_since || self.is_good_enough(freshness, generation, &mut good_since).await {
                 return Ok(answer);
             }
         }
@@ -155,8 +172,11 @@ impl Catalog {
     }
 
     /// Whether an answer of this generation can be given that was made from files in this state. Brings in what changed if
-    /// not.
-    async fn is_good_enough(&self, freshness: Freshness, generation: u64) -> bool {
+    /// not, and notes from which generation on answers are good in any case.
+    async fn is_good_enough(&self, freshness: Freshness, generation: u64, good_since: &mut u64) -> bool {
+        if self.is_frozen() {
+            return true;
+        }
         match freshness {
             Freshness::Current => return true,
             // Something else changed, and somebody is bringing it in: a request does not wait for them.
@@ -167,10 +187,15 @@ impl Catalog {
             // The look was at the generation that is served now, and the answer may be from the one before.
             None => generation == self.shared.pair.published().generation,
             Some(outdated) => {
-                self.bring_in_all(outdated).await;
+                *good_since = self.bring_in_all(outdated).await.unwrap_or(u64::MAX);
                 false
             }
         }
+    }
+
+    /// How far these files are on disk as they are served.
+    fn freshness(&self, snapshot: &Snapshot, files: &[Location]) -> Freshness {
+        if self.is_frozen() { Freshness::Current } else { snapshot.freshness(&self.shared.builder.terms.roots, files) }
     }
 
     /// Tells when a generation is served.
@@ -211,19 +236,20 @@ impl Catalog {
         if self.shared.pair.published().generation == 0 { self.ask(|_, _| Ok(())).await } else { Ok(()) }
     }
 
-    /// Brings in everything that changed on disk before now, within reason.
-    async fn bring_in_all(&self, outdated: u64) {
+    /// Brings in everything that changed on disk before now, within reason. Returns the first generation that certainly has it.
+    async fn bring_in_all(&self, outdated: u64) -> Option<u64> {
         let everything = async {
             let mut outdated = Some(outdated);
             for _ in 0..FRESH_TRIES {
                 // What somebody else brought in meanwhile may be from before the change that was seen here.
                 if outdated.is_none() || self.bring_in(outdated).await == Brought::Everything {
-                    return;
+                    return Some(self.shared.pair.published().generation);
                 }
                 outdated = self.outdated(Look::Always).await;
             }
+            None
         };
-        let _ = tokio::time::timeout(LONGEST_WAIT, everything).await;
+        tokio::time::timeout(LONGEST_WAIT, everything).await.ok().flatten()
     }
 
     /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
@@ -236,7 +262,8 @@ impl Catalog {
         let shared = Arc::clone(&self.shared);
         let (done, served) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            if catch_unwind(AssertUnwindSafe(|| shared.bring_in(done))).is_err() {
+            let found = shared.found().take().filter(|_| outdated.is_some());
+            if catch_unwind(AssertUnwindSafe(|| shared.bring_in(found, done))).is_err() {
                 shared.fail("the server panicked while it brought in changes");
             }
             drop(updating);
@@ -250,12 +277,23 @@ impl Catalog {
         self.shared.building.load(Ordering::Acquire)
     }
 
+    fn is_frozen(&self) -> bool {
+        self.shared.frozen.load(Ordering::Acquire)
+    }
+
     /// The generation that is served, if anything on disk differs from it.
     async fn outdated(&self, look: Look) -> Option<u64> {
+        if self.is_frozen() {
+            return None;
+        }
         let shared = Arc::clone(&self.shared);
         let watchable = || self.shared.pair.published().snapshot.is_watchable();
         let look = if look == Look::OnlyIfStirred && watchable() { look } else { Look::Always };
-        self.shared.looking.share(look, move || shared.look().map(|(before, _)| before.generation)).await
+        let looking = move || {
+            let found = shared.look()?;
+            Some(shared.found().insert(found).0.generation)
+        };
+        self.shared.looking.share(look, looking).await
     }
 
     fn replace_broken(&self) {
@@ -270,90 +308,6 @@ impl Catalog {
                 tracing::error!("no engine could be replaced: {panic}");
             }
         });
-    }
-}
-
-impl Shared {
-    /// What changed on disk since the published generation. The same bytes with other times are no change; they are only
-    /// noted, so that the next look need not read them.
-    fn look(&self) -> Option<(Published, Scan)> {
-        let before = self.pair.published();
-        let started = Instant::now();
-        let terms = &self.builder.terms;
-        let scan = scan::scan(&terms.roots, &before.snapshot, terms.file_limit)?;
-        tracing::debug!("looked at the disk in {:?}: {} changes", started.elapsed(), scan.changes.len());
-        if scan.changes.is_empty() && before.generation > 0 {
-            self.pair.renew_snapshot(&before.snapshot, scan.snapshot);
-            return None;
-        }
-        Some((before, scan))
-    }
-
-    /// Makes what changed a new generation: first on one engine, then on the other.
-    fn bring_in(&self, done: oneshot::Sender<()>) {
-        let Some((before, Scan { snapshot, changes })) = self.look() else { return self.fill_empty_seats() };
-        let snapshot = Arc::new(snapshot);
-        let generation = before.generation + 1;
-        self.building.store(true, Ordering::Release);
-        tracing::debug!("bringing in generation {generation}");
-        let mut done = Some(done);
-        for number in self.pair.order() {
-            let started = Instant::now();
-            let seated = self.pair.take(number).filter(|seated| seated.generation == before.generation);
-            let built = match seated {
-                Some(seated) => self.builder.update(seated.engine, &snapshot, &changes),
-                None => self.builder.build(&snapshot),
-            };
-            let mut engine = match built {
-                Ok(engine) => engine,
-                Err(broken) => return self.fail(&broken.to_string()),
-            };
-            tracing::debug!("brought generation {generation} into engine {number} in {:?}", started.elapsed());
-            let first = done.is_some();
-            if first {
-                self.builder.report(&mut engine, generation);
-                self.pair.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
-                self.building.store(false, Ordering::Release);
-            }
-            self.pair.seat(number, engine, generation);
-            if first {
-                self.tell(generation, &changes);
-            }
-            drop(done.take());
-        }
-    }
-
-    fn tell(&self, generation: u64, changes: &[Change]) {
-        // A folder that comes, goes or has other entries may have gained or lost one.
-        let may_be_skill_file = |change: &&Change| match change {
-            Change::File(file) => file.path.rsplit('/').next() == Some("SKILL.md"),
-            Change::Folder(listing) => listing.files.iter().any(|file| file == "SKILL.md"),
-            Change::FolderGone(_) => true,
-        };
-        let skill_files = changes.iter().filter(may_be_skill_file).count() as u64;
-        self.news.send_modify(|news| {
-            news.generation = generation;
-            news.changes += changes.len() as u64;
-            news.skill_files += skill_files;
-        });
-    }
-
-    fn fill_empty_seats(&self) {
-        let published = self.pair.published();
-        for number in self.pair.empty_seats() {
-            match self.builder.build(&published.snapshot) {
-                Ok(engine) => self.pair.seat(number, engine, published.generation),
-                Err(broken) => self.fail(&broken.to_string()),
-            }
-        }
-    }
-
-    /// Nothing new can be served. Requests are answered by the engine that is left, or told why there is none.
-    fn fail(&self, reason: &str) {
-        tracing::error!("{reason}; the catalog stays as it was");
-        self.building.store(false, Ordering::Release);
-        self.pair.publish(Published { failure: Some(reason.into()), ..self.pair.published() });
-        self.pair.wake();
     }
 }
 

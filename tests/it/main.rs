@@ -1,10 +1,13 @@
 //! What users rely on, tried on the real binary.
 
+mod analytics;
 mod cases;
+mod configuration;
 mod demo;
 mod engine;
 mod extension;
 mod freshness;
+mod git;
 mod grants;
 mod hostile;
 mod http;
@@ -17,6 +20,7 @@ mod runtimes;
 mod sandbox;
 mod scripts;
 mod shutdown;
+mod storm;
 mod subscriptions;
 mod tidy;
 mod together;

@@ -20,6 +20,8 @@ pub struct SkillRoot {
     given: PathBuf,
     /// A place inside it. No link there leads out of the given folder.
     inside: Option<&'static str>,
+    /// Whether the given folder itself counts as long as there is no such place inside.
+    or_itself: bool,
     /// Folders below it that are roots of their own, as paths below it.
     pub skip: BTreeSet<String>,
 }
@@ -41,11 +43,25 @@ impl SkillRoot {
     /// The folder as it is now.
     pub fn open(&self) -> io::Result<Dir> {
         let given = Dir::open_ambient_dir(&self.given, ambient_authority())?;
-        self.inside.map_or(Ok(given.try_clone()?), |inside| given.open_dir(inside))
+        match self.inside.map(|inside| given.open_dir(inside)) {
+            None => Ok(given),
+            Some(Err(_)) if self.or_itself => Ok(given),
+            Some(opened) => opened,
+        }
     }
 
     pub fn path(&self) -> PathBuf {
-        self.inside.map_or_else(|| self.given.clone(), |inside| self.given.join(inside))
+        let inside = self.inside.filter(|_| !self.or_itself || self.open_inside().is_ok());
+        inside.map_or_else(|| self.given.clone(), |inside| self.given.join(inside))
+    }
+
+    fn open_inside(&self) -> io::Result<Dir> {
+        Dir::open_ambient_dir(&self.given, ambient_authority())?.open_dir(self.inside.unwrap_or("."))
+    }
+
+    /// Whether this is a root of the folder that was given.
+    pub fn is_in(&self, given: &Path) -> bool {
+        self.given == given
     }
 
     pub fn folder_name(&self) -> String {
@@ -66,13 +82,31 @@ impl SkillRoot {
 
     /// One with the folder's own name as its label.
     fn named_after_folder(given: PathBuf, inside: Option<&'static str>) -> Self {
-        let root = Self { label: String::new(), kind: RootKind::Folder, given, inside, skip: BTreeSet::new() };
+        let root = Self::labelled("", RootKind::Folder, given, inside);
         Self { label: root.folder_name(), ..root }
     }
 
     fn labelled(label: &str, kind: RootKind, given: PathBuf, inside: Option<&'static str>) -> Self {
-        Self { label: label.to_owned(), kind, given, inside, skip: BTreeSet::new() }
+        Self { label: label.to_owned(), kind, given, inside, or_itself: false, skip: BTreeSet::new() }
     }
+}
+
+/// The clone of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClonedRepository {
+    /// The repository's name.
+    pub label: String,
+    pub folder: PathBuf,
+}
+
+/// Positions of the roots whose folder holds that of another, the innermost first.
+pub fn around(roots: &[SkillRoot], number: u32) -> Vec<u32> {
+    let Some(inner) = roots.get(number as usize).map(SkillRoot::path) else { return Vec::new() };
+    let paths = (0..).zip(roots.iter().map(SkillRoot::path));
+    let mut outer: Vec<(u32, PathBuf)> =
+        paths.filter(|(other, path)| *other != number && inner.starts_with(path)).collect();
+    outer.sort_by_key(|(_, path)| std::cmp::Reverse(path.components().count()));
+    outer.into_iter().map(|(number, _)| number).collect()
 }
 
 /// What the operator said about roots.
@@ -82,6 +116,10 @@ pub struct Choice {
     pub given: Vec<String>,
     /// The variable `SKILLS_DIR`.
     pub environment: Option<String>,
+    /// The repository of `SKILLS_REPO`, if no folder is named.
+    pub clone: Option<ClonedRepository>,
+    /// Further repositories, which count in any case.
+    pub more_clones: Vec<ClonedRepository>,
     /// Where the server was started.
     pub working_folder: PathBuf,
     /// The user's home folder, if it is known; absolute.
@@ -94,9 +132,17 @@ pub struct Choice {
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "no folder of skills\nhint: name one, as in `skillcell serve ./my-skills`, or set SKILLS_DIR, or make a folder `skills` here or `~/.claude/skills`"
+    "no folder of skills\nhint: name one, as in `skillcell serve ./my-skills`, or set SKILLS_DIR or SKILLS_REPO, or make a folder `skills` here or `~/.claude/skills`"
 )]
 pub struct NoRoots;
+
+impl Choice {
+    /// Whether somebody named a folder, so that `SKILLS_REPO` does not count.
+    pub fn names_folders(&self) -> bool {
+        let lists = self.given.iter().chain(&self.environment);
+        lists.flat_map(|list| list.split(',')).any(|folder| !folder.trim().is_empty())
+    }
+}
 
 /// The roots, in the order in which they win: those that were named, then those of the project, the user and plugins.
 pub fn choose(choice: &Choice) -> Result<Vec<SkillRoot>, NoRoots> {
@@ -104,11 +150,15 @@ pub fn choose(choice: &Choice) -> Result<Vec<SkillRoot>, NoRoots> {
     if roots.is_empty() {
         roots = listed(choice, choice.environment.as_slice());
     }
+    if roots.is_empty() {
+        roots.extend(choice.clone.iter().flat_map(of_clone));
+    }
     let unnamed = roots.is_empty();
     if unnamed {
         let here = SkillRoot::named_after_folder(choice.working_folder.clone(), Some("skills"));
         roots.extend(Some(here).filter(SkillRoot::exists));
     }
+    roots.extend(choice.more_clones.iter().flat_map(of_clone));
     if choice.home.is_none() && (choice.user || choice.plugins) {
         tracing::warn!("HOME is not set, so the folders of the user and of plugins are not known");
     }
@@ -131,6 +181,13 @@ fn listed(choice: &Choice, lists: &[String]) -> Vec<SkillRoot> {
             .map(|inside| SkillRoot::named_after_folder(given.clone(), inside))
     };
     folders.flat_map(with_inner_roots).collect()
+}
+
+/// What a repository has in `skills`, else all of it; and what it has for agents. Which of them there are shows when it is
+/// cloned, and may change with every commit.
+fn of_clone(clone: &ClonedRepository) -> [SkillRoot; 2] {
+    let root = |place| SkillRoot::labelled(&clone.label, RootKind::Folder, clone.folder.clone(), Some(place));
+    [SkillRoot { or_itself: true, ..root("skills") }, root(".claude/skills")]
 }
 
 /// A project may come from anybody, so links in it lead nowhere else. What users link to at home is theirs to say.
@@ -311,6 +368,29 @@ mod tests {
         let plugins = [("pdf", "home/pdf/skills"), ("user-3", "home/user/skills")];
         machine.expect(&choice, &[&named[..], &own, &plugins].concat());
         machine.expect(&Choice { user: true, ..machine.choice(&[]) }, &own);
+    }
+
+    #[test]
+    fn a_repository_is_its_skills_or_itself() {
+        let machine = Machine::new();
+        machine.folders(&["here/folder", "data/team", "data/more"]);
+        let clone = |label: &str| ClonedRepository { label: label.to_owned(), folder: machine.path("data").join(label) };
+        let choice =
+            Choice { clone: Some(clone("team")), more_clones: vec![clone("more")], ..machine.choice(&["folder"]) };
+        let more = [("more", "data/more"), ("more-2", "data/more/.claude/skills")];
+        let named = [("folder", "here/folder"), ("skills", "here/folder/.claude/skills"), ("skills-2", "here/folder/skills")];
+        machine.expect(&choice, &[&named[..], &more].concat());
+        let choice = Choice { given: Vec::new(), ..choice };
+        let team = [("team", "data/team"), ("team-2", "data/team/.claude/skills")];
+        machine.expect(&choice, &[&team[..], &more].concat());
+        let roots = choose(&choice).unwrap();
+        machine.folders(&["data/team/skills/inner", "outside"]);
+        assert_eq!(roots[0].path(), machine.path("data/team/skills"));
+        assert!(roots[0].open().unwrap().exists("inner"));
+        std::fs::remove_dir_all(machine.path("data/team/skills")).unwrap();
+        symlink(machine.path("outside"), machine.path("data/team/skills")).unwrap();
+        assert_eq!(roots[0].path(), machine.path("data/team"), "a link that leads out leads nowhere");
+        assert!(roots[0].open().unwrap().symlink_metadata("skills").is_ok());
     }
 
     #[test]
