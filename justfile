@@ -22,9 +22,9 @@ test:
 bless:
     BLESS=1 cargo test --release --test it every_golden_case_holds
 
-# measure start, answers, memory, and what the sandbox costs the engine and scripts
+# measure start, answers, changes, memory, and what the sandbox costs the engine and scripts
 bench:
-    cargo bench --bench figures --bench scripts --bench surface
+    cargo bench --bench figures --bench freshness --bench scripts --bench surface
 
 # run the scripts of the fixtures with the interpreters of this machine, and compare with what is recorded
 outside:

@@ -28,13 +28,19 @@ pub struct Candidate {
 }
 
 impl Folders {
-    pub fn set(&mut self, listing: Listing) {
+    /// Takes in what is in a folder now, and returns the paths of the files that are no longer there.
+    pub fn set(&mut self, listing: Listing) -> Vec<String> {
         let folder = Folder {
             files: listing.files.into_iter().collect(),
             folders: listing.folders.into_iter().collect(),
             troubles: listing.troubles,
         };
-        self.folders.insert(listing.folder.path, folder);
+        let path = listing.folder.path;
+        let before = self.folders.get(&path).map(|before| &before.files);
+        let gone = before.into_iter().flatten().filter(|name| !folder.files.contains(*name));
+        let gone = gone.map(|name| paths::join(&path, name)).collect();
+        self.folders.insert(path, folder);
+        gone
     }
 
     pub fn remove(&mut self, path: &str) {

@@ -36,25 +36,29 @@ pub fn leave_out_duplicates(labels: &[String], shelved: &mut Vec<Shelved>) -> Ve
 
 /// What is wrong with the skills on a shelf.
 pub fn problems(shelf: &Shelf) -> Vec<Problem> {
+    (0..shelf.count()).flat_map(|number| problems_of(shelf, number)).collect()
+}
+
+/// What is wrong with one of them.
+pub fn problems_of(shelf: &Shelf, number: usize) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for (number, skill) in shelf.skills() {
-        if let Some(other) = shelf.names.hidden_by(shelf, number) {
-            let message =
-                format!("its path `{}` finds `{}` instead", quote(&skill.skill_path), quote(&shelf.skill(other).file));
-            let advice = format!("rename one of them; until then `{}` finds it", quote(&shelf.address(number)));
-            problems.push(Finding::warning("same-path", message, advice).in_file(skill.root, &skill.file));
-        }
-        if shelf.resources(number).is_none() && !(skill.assets.is_empty() && skill.scripts.is_empty()) {
-            let folder = quote(paths::without_extension(&skill.file));
-            let message = format!("files are declared, but there is no resource folder `{folder}`");
-            let advice = "make the folder, or remove `assets` and `scripts`";
-            problems.push(Finding::warning("no-resource-folder", message, advice).in_file(skill.root, &skill.file));
-        }
-        if let Some(folder) = shelf.resources(number).filter(|_| shelf.hides_skills(number)) {
-            let message = format!("`{}` is its resource folder, so the skills in there are not served", quote(folder));
-            let advice = "add an `_index.md` to the folder if it is a category, or rename one of the two";
-            problems.push(Finding::warning("hidden-skills", message, advice).in_file(skill.root, &skill.file));
-        }
+    let skill = shelf.skill(number);
+    if let Some(other) = shelf.names.hidden_by(shelf, number) {
+        let message =
+            format!("its path `{}` finds `{}` instead", quote(&skill.skill_path), quote(&shelf.skill(other).file));
+        let advice = format!("rename one of them; until then `{}` finds it", quote(&shelf.address(number)));
+        problems.push(Finding::warning("same-path", message, advice).in_file(skill.root, &skill.file));
+    }
+    if shelf.resources(number).is_none() && !(skill.assets.is_empty() && skill.scripts.is_empty()) {
+        let folder = quote(paths::without_extension(&skill.file));
+        let message = format!("files are declared, but there is no resource folder `{folder}`");
+        let advice = "make the folder, or remove `assets` and `scripts`";
+        problems.push(Finding::warning("no-resource-folder", message, advice).in_file(skill.root, &skill.file));
+    }
+    if let Some(folder) = shelf.resources(number).filter(|_| shelf.hides_skills(number)) {
+        let message = format!("`{}` is its resource folder, so the skills in there are not served", quote(folder));
+        let advice = "add an `_index.md` to the folder if it is a category, or rename one of the two";
+        problems.push(Finding::warning("hidden-skills", message, advice).in_file(skill.root, &skill.file));
     }
     problems
 }

@@ -4,6 +4,7 @@ use crate::skill::Skill;
 use crate::text::fold;
 use crate::tokens;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Shorter words match only themselves: `go` is not `golang`.
 const SHORTEST_PART: usize = 3;
@@ -38,9 +39,11 @@ pub struct Fit {
 #[derive(Default)]
 pub struct Keywords {
     /// Every distinct folded keyword, and beside it its letters and the skills that have it.
-    distinct: Vec<String>,
+    distinct: Vec<Rc<str>>,
     letters: Vec<Letters>,
     holders: Vec<Vec<u32>>,
+    /// Where each keyword is in these three.
+    position: BTreeMap<Rc<str>, usize>,
     /// Words of name and description of the skills that have no keywords, with those skills.
     words: BTreeMap<String, Vec<u32>>,
     /// For each skill its number of keywords and its priority.
@@ -51,26 +54,74 @@ pub struct Keywords {
 impl Keywords {
     pub fn new<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Self {
         let mut table = Self::default();
-        let mut position: BTreeMap<String, usize> = BTreeMap::new();
         for (number, skill) in (0..).zip(skills) {
-            if skill.keywords.is_empty() {
-                for word in words_of(skill) {
-                    table.words.entry(word).or_default().push(number);
-                }
-            }
-            for keyword in &skill.keywords {
-                let at = *position.entry(fold(keyword)).or_insert_with_key(|keyword| {
-                    table.letters.push(Letters::of(keyword));
-                    table.distinct.push(keyword.clone());
-                    table.holders.push(Vec::new());
-                    table.distinct.len() - 1
-                });
-                table.holders[at].push(number);
-            }
+            table.enter(number, skill);
             table.count.push(skill.keywords.len());
             table.priority.push(skill.priority);
         }
         table
+    }
+
+    /// Puts a skill in the place of another.
+    pub fn replace(&mut self, number: usize, before: &Skill, after: &Skill) {
+        self.count[number] = after.keywords.len();
+        self.priority[number] = after.priority;
+        if let Ok(number) = u32::try_from(number) {
+            self.leave(number, before);
+            self.enter(number, after);
+        }
+    }
+
+    fn enter(&mut self, number: u32, skill: &Skill) {
+        if skill.keywords.is_empty() {
+            for word in words_of(skill) {
+                add(self.words.entry(word).or_default(), number);
+            }
+        }
+        for keyword in &skill.keywords {
+            let keyword = fold(keyword);
+            let at = self.position.get(keyword.as_str()).copied().unwrap_or_else(|| self.add_keyword(&keyword));
+            add(&mut self.holders[at], number);
+        }
+    }
+
+    fn add_keyword(&mut self, keyword: &str) -> usize {
+        let (at, shared) = (self.distinct.len(), Rc::<str>::from(keyword));
+        self.letters.push(Letters::of(keyword));
+        self.distinct.push(Rc::clone(&shared));
+        self.holders.push(Vec::new());
+        self.position.insert(shared, at);
+        at
+    }
+
+    /// Forgets the words of a skill, and keywords that nobody else has.
+    fn leave(&mut self, number: u32, skill: &Skill) {
+        if skill.keywords.is_empty() {
+            for word in words_of(skill) {
+                let Some(holders) = self.words.get_mut(&word) else { continue };
+                remove(holders, number);
+                if holders.is_empty() {
+                    self.words.remove(&word);
+                }
+            }
+        }
+        for keyword in &skill.keywords {
+            let Some(at) = self.position.get(fold(keyword).as_str()).copied() else { continue };
+            remove(&mut self.holders[at], number);
+            if self.holders[at].is_empty() {
+                self.remove_keyword(at);
+            }
+        }
+    }
+
+    fn remove_keyword(&mut self, at: usize) {
+        self.position.remove(&self.distinct[at]);
+        self.distinct.swap_remove(at);
+        self.letters.swap_remove(at);
+        self.holders.swap_remove(at);
+        if let Some(moved) = self.distinct.get(at) {
+            self.position.insert(Rc::clone(moved), at);
+        }
     }
 
     /// Every skill with at least one match, best first: by base, then priority, then position in the catalog.
@@ -129,6 +180,22 @@ impl Keywords {
         }
         matched
     }
+}
+
+/// Adds a number to a sorted list of them.
+fn add(numbers: &mut Vec<u32>, number: u32) {
+    let place = if numbers.last().is_none_or(|last| *last <= number) {
+        numbers.len()
+    } else {
+        numbers.partition_point(|other| *other <= number)
+    };
+    numbers.insert(place, number);
+}
+
+fn remove(numbers: &mut Vec<u32>, number: u32) {
+    let first = numbers.partition_point(|other| *other < number);
+    let beyond = numbers.partition_point(|other| *other <= number);
+    numbers.drain(first..beyond);
 }
 
 /// Keywords whose letters are compared at once.

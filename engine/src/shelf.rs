@@ -52,6 +52,12 @@ impl Shelf {
         shelf
     }
 
+    /// Puts a skill in the place of another that is called the same.
+    pub fn replace(&mut self, number: usize, skill: Rc<Skill>) {
+        self.keywords.replace(number, &self.shelved[number].skill, &skill);
+        self.shelved[number].skill = skill;
+    }
+
     pub fn count(&self) -> usize {
         self.shelved.len()
     }

@@ -62,6 +62,14 @@ impl Skill {
         Location { root: self.root, path: self.file.clone() }
     }
 
+    /// Whether nothing differs that another skill's name, path or parent could depend on.
+    pub fn is_called_like(&self, other: &Self) -> bool {
+        let names = |skill: &Self| (skill.root, skill.model);
+        names(self) == names(other)
+            && (&self.file, &self.skill_path, &self.install_name, &self.name)
+                == (&other.file, &other.skill_path, &other.install_name, &other.name)
+    }
+
     /// The folder that its file is in.
     pub fn folder(&self) -> &str {
         paths::folder_of(&self.file).unwrap_or("")

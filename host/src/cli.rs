@@ -97,6 +97,10 @@ struct Serve {
 }
 
 /// How the server is reached over HTTP.
+    /// Serve the skills as they are at the start, whatever happens on disk afterwards; files that belong to a skill are still
+    /// read when they are asked for
+    #[arg(long = "static")]
+    frozen: bool,
 #[derive(Args)]
 struct Http {
     /// Serve Streamable HTTP at `/mcp` of this address instead, as in 127.0.0.1:8080 or only 8080

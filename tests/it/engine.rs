@@ -71,6 +71,30 @@ fn many_files_that_break_the_engine_cost_no_more_than_a_few() {
 }
 
 #[test]
+fn a_rebuild_that_fails_leaves_everything_as_it_was_until_the_next_succeeds() {
+    let library = library(&SMALL);
+    let mut session = with_fragile_engine(library.path());
+    let list = session.call_json("skills_list", json!({}));
+    for edition in ["first", "second"] {
+        // No engine can be built as long as it is there.
+        write_files(library.path(), &[("stubborn.md", &skill(&format!("fragile: crash {edition}")))]);
+        session.wait_for_log_that("a failure", |log| log.matches("the catalog stays as it was").count() > 0);
+        for _ in 0..3 {
+            assert_eq!(session.call_json("skills_list", json!({})), list);
+            assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
+            let served = session.call("skill", json!({"name": "pdf"}));
+            assert!(served["content"][0]["text"].as_str().unwrap().ends_with("Use the reader.\n"), "{served}");
+        }
+        write_files(library.path(), &[("stubborn.md", &skill("mended"))]);
+        let mended = session.call_json("skills_list", json!({}));
+        assert_eq!(mended["skills"].as_array().unwrap().len(), 3, "{mended}");
+        assert_eq!(mended.get("problems"), None, "nobody else is blamed");
+        std::fs::remove_file(library.path().join("stubborn.md")).unwrap();
+        assert_eq!(session.call_json("skills_list", json!({})), list);
+    }
+}
+
+#[test]
 fn an_engine_that_breaks_on_a_question_is_replaced() {
     let library = library(&SMALL);
     write_files(library.path(), &[("trap.md", &skill("fragile: break when asked"))]);

@@ -4,6 +4,8 @@ use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Session, write_files};
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn names(session: &mut Session) -> Vec<String> {
     let list = session.call_json("skills_list", json!({}));
@@ -161,10 +163,173 @@ fn a_file_with_a_second_name_elsewhere_is_as_new_as_any() {
         |session: &mut Session| session.call_json("skills_list", json!({"query": "pdf"}))["skills"][0]["meta"].clone();
     assert_eq!(described(&mut session)["description"], "First");
     // Long enough for the disk to count as still: nobody below the root is told of the change.
-    let quiet = std::time::Instant::now() + std::time::Duration::from_millis(1_500);
-    while std::time::Instant::now() < quiet {
+    let quiet = Instant::now() + Duration::from_millis(1_500);
+    while Instant::now() < quiet {
         described(&mut session);
     }
     write_files(elsewhere.path(), &[("x.md", "---\nname: pdf\ndescription: Other\n---\n")]);
     assert_eq!(described(&mut session)["description"], "Other");
+}
+
+/// Everything that clients can ask about all skills, and about one.
+fn everything(session: &mut Session) -> Vec<Value> {
+    let tools = [
+        ("skills_list", json!({"includeBody": true})),
+        ("list_skills", json!({})),
+        ("skills_search", json!({"query": "reader"})),
+        ("skill", json!({"name": "pdf"})),
+        ("read_skill", json!({"name": "pdf"})),
+        ("get_skill", json!({"context": "form validation"})),
+    ];
+    let mut answers: Vec<Value> = tools.map(|(tool, arguments)| session.call(tool, arguments)).into();
+    answers.extend(["tools", "prompts", "resources"].map(|list| session.result(&format!("{list}/list"), json!({}))));
+    answers.push(session.result("resources/read", json!({"uri": "skill://pdf"})));
+    answers
+}
+
+#[test]
+fn a_static_server_serves_what_was_there_at_the_start() {
+    let library = library(&SMALL);
+    write_files(library.path(), &[("pdf/a.txt", "first")]);
+    let launch = || serve(library.path()).arg("--static").arg("--verbose");
+    for (mut session, era) in [(launch().start(), "initialize"), (launch().modern(), "stateless")] {
+        let before = everything(&mut session);
+        write_files(library.path(), &[("pdf/SKILL.md", "---\nname: pdf\ndescription: Other\n---\nOther.\n")]);
+        write_files(library.path(), &[("new/SKILL.md", "---\nname: new\ndescription: New\n---\n"), ("pdf/a.txt", era)]);
+        std::fs::remove_file(library.path().join("forms.md")).unwrap();
+        assert_eq!(everything(&mut session), before, "{era}");
+        assert_eq!(session.call("skill", json!({"name": "new"}))["isError"], true);
+        let file = session.call("skill-resource", json!({"skill": "pdf", "path": "a.txt"}));
+        assert!(file.to_string().contains(era), "files of a skill are read when asked for: {file}");
+        let refreshed = session.call_json("refresh_skills", json!({}));
+        assert_eq!(refreshed["success"], false);
+        assert!(refreshed["message"].as_str().unwrap().contains("--static"), "{refreshed}");
+        assert_eq!(everything(&mut session), before, "{era}");
+        assert_eq!(session.log().matches("looked at the disk").count(), 1, "{}", session.log());
+        write_files(library.path(), &SMALL);
+        std::fs::remove_dir_all(library.path().join("new")).unwrap();
+    }
+}
+
+#[test]
+fn a_static_server_promises_no_news_and_tells_none() {
+    let library = library(&SMALL);
+    let mut legacy = serve(library.path()).arg("--static").silent();
+    let hello = legacy.initialize("2025-11-25");
+    let capabilities = &hello["result"]["capabilities"];
+    for list in ["tools", "prompts", "resources"] {
+        assert!(capabilities[list].is_object() && capabilities[list]["listChanged"] != true, "{hello}");
+    }
+    assert_ne!(capabilities["resources"]["subscribe"], true, "{hello}");
+    assert_eq!(legacy.error("resources/subscribe", json!({"uri": "skill://pdf"}))["code"], -32601);
+    let mut modern = serve(library.path()).arg("--static").modern();
+    let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": ["skill://pdf"]});
+    modern.post("subscriptions/listen", json!({"notifications": wanted}));
+    let first = modern.notification("notifications/subscriptions/acknowledged");
+    assert_eq!(first["params"]["notifications"], json!({}), "{first}");
+    #[cfg(target_os = "linux")]
+    for session in [&legacy, &modern] {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", session.process_id())).unwrap();
+        let watches = |file: std::fs::DirEntry| {
+            std::fs::read_link(file.path()).is_ok_and(|target| target.to_string_lossy().contains("inotify"))
+        };
+        assert!(!open.map(Result::unwrap).any(watches), "nothing is watched");
+    }
+}
+
+/// A server for which a call of the operating system fails, as it does when a limit is reached.
+#[cfg(target_os = "linux")]
+fn refused(folder: &Path, call: std::ffi::c_long, error: i32) -> Session {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+    use std::os::unix::process::CommandExt;
+    let refuse = SeccompAction::Errno(error.unsigned_abs());
+    let architecture = std::env::consts::ARCH.try_into().unwrap();
+    let rules = [(call, Vec::new())].into_iter().collect();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).unwrap();
+    let program: BpfProgram = filter.try_into().unwrap();
+    let mut launch = serve(folder);
+    #[expect(unsafe_code, reason = "there is no other way to do something in the child")]
+    // SAFETY: only makes two calls of the operating system, with memory that was there before.
+    unsafe {
+        launch.command().pre_exec(move || apply_filter(&program).map_err(|_| std::io::ErrorKind::Other.into()));
+    }
+    launch.start()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_nothing_can_be_watched_answers_are_as_fresh_and_the_clock_tells() {
+    let library = library(&SMALL);
+    let limits = [(libc::SYS_inotify_add_watch, libc::ENOSPC), (libc::SYS_inotify_init1, libc::EMFILE)];
+    let mut sessions = limits.map(|(call, error)| refused(library.path(), call, error));
+    for session in &mut sessions {
+        assert_eq!(names(session), ["forms", "pdf"]);
+    }
+    write_files(library.path(), &[("new.md", SMALL[0].1)]);
+    for session in &mut sessions {
+        // Nobody asks, so only the clock can have seen it.
+        session.notification("notifications/resources/list_changed");
+        assert_eq!(names(session), ["forms", "new", "pdf"]);
+    }
+    for number in 0..20 {
+        write_files(library.path(), &[(&format!("more{number}.md"), SMALL[0].1)]);
+        let text = format!("---\nname: pdf\ndescription: d\n---\n\nEdition {number:02}.\n");
+        write_files(library.path(), &[("pdf/SKILL.md", &text)]);
+        for session in &mut sessions {
+            assert_eq!(content(session, "pdf"), format!("Edition {number:02}."));
+            assert_eq!(names(session).len(), 4 + number);
+        }
+    }
+    for session in &sessions {
+        assert_eq!(session.log().matches("or within 30 seconds").count(), 1, "told once:\n{}", session.log());
+    }
+}
+
+/// Shorter than the clock, and much longer than the watcher needs.
+const SOON: Duration = Duration::from_secs(15);
+
+/// A change in the root is told without being asked for, sooner than the clock would.
+fn is_watched(session: &mut Session, root: &Path, file: &str) {
+    // The clock may strike at any moment once, but not twice.
+    let told = [0, 1].map(|number| {
+        let written = Instant::now();
+        write_files(root, &[(&format!("{number}-{file}"), SMALL[0].1)]);
+        session.notification("notifications/resources/list_changed");
+        written.elapsed()
+    });
+    assert!(told.iter().all(|told| *told < SOON), "{told:?}: {}", session.log());
+}
+
+#[test]
+fn a_root_that_is_replaced_is_watched_and_looked_at_like_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_files(&at("root"), &SMALL);
+    write_files(&at("other"), &SMALL[..1]);
+    let mut session = serve(&at("root")).start();
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    std::fs::rename(at("root"), at("old")).unwrap();
+    std::fs::rename(at("other"), at("root")).unwrap();
+    assert_eq!(names(&mut session), ["forms"]);
+    is_watched(&mut session, &at("root"), "new.md");
+    // Also when the disk counts as still.
+    let quiet = Instant::now() + Duration::from_millis(1_500);
+    while Instant::now() < quiet {
+        names(&mut session);
+    }
+    write_files(&at("root"), &[("late.md", SMALL[0].1)]);
+    assert_eq!(names(&mut session), ["0-new", "1-new", "forms", "late"]);
+}
+
+#[test]
+fn a_root_that_is_missing_is_told_once_and_watched_when_it_appears() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("later");
+    let mut session = serve(&root).start();
+    assert_eq!(names(&mut session), Vec::<String>::new());
+    write_files(&root, &SMALL);
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    is_watched(&mut session, &root, "new.md");
+    let told = session.log().lines().filter(|line| line.contains("cannot be watched yet")).count();
+    assert_eq!(told, 1, "{}", session.log());
 }

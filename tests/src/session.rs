@@ -30,7 +30,10 @@ impl Launch {
     /// The same without a command.
     pub fn bare(binary: impl AsRef<Path>) -> Self {
         let mut command = Command::new(binary.as_ref());
-        for name in ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB"] {
+        for name in ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB", "ANALYTICS_ENDPOINT"] {
+            command.env_remove(name);
+        }
+        for name in ["SKILLS_BRANCH", "GITHUB_TOKEN", "REFRESH_INTERVAL_MINUTES"] {
             command.env_remove(name);
         }
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
@@ -73,6 +76,11 @@ impl Launch {
     pub fn folder(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self
+    }
+
+    /// What will be run, for what only one test needs.
+    pub fn command(&mut self) -> &mut Command {
+        &mut self.command
     }
 
     /// Runs as the user `nobody` where the test runs as root, whom no permission stops.
@@ -318,10 +326,14 @@ impl Session {
 
     /// Waits until the log contains a text.
     pub fn wait_for_log(&self, text: &str) {
+        self.wait_for_log_that(text, |log| log.contains(text));
+    }
+
+    /// Waits until the log is as it should be.
+    pub fn wait_for_log_that(&self, what: &str, holds: impl Fn(&str) -> bool) {
         let (log, changed) = &*self.log;
-        let (log, timeout) =
-            changed.wait_timeout_while(log.lock().unwrap(), PATIENCE, |log| !log.contains(text)).unwrap();
-        assert!(!timeout.timed_out(), "`{text}` was never logged:\n{log}");
+        let (log, timeout) = changed.wait_timeout_while(log.lock().unwrap(), PATIENCE, |log| !holds(log)).unwrap();
+        assert!(!timeout.timed_out(), "`{what}` was never logged:\n{log}");
     }
 
     pub fn process_id(&self) -> u32 {
@@ -342,6 +354,15 @@ impl Session {
     /// Ends the input, as a client does that goes away.
     pub fn close_input(&mut self) {
         self.stdin = None;
+    }
+
+    /// Ends the server as a crash does, and returns everything that it still said.
+    pub fn kill(mut self) -> Vec<Value> {
+        self.child.kill().expect("a child");
+        let messages = self.messages.get_mut().expect("no thread panicked with it");
+        let said = messages.iter().chain(self.early.drain().map(|(_, message)| message)).collect();
+        self.child.wait().expect("a child");
+        said
     }
 
     /// Waits for the server to end by itself.

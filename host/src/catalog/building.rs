@@ -4,7 +4,7 @@ use crate::bindings::catalog::{Change, Listing};
 use crate::bindings::library::SetAsideReason;
 use crate::bindings::types::{Location, Problem, Severity};
 use crate::library::scan;
-use crate::library::snapshot::Snapshot;
+use crate::library::snapshot::{Folder, Snapshot};
 use crate::printable::printable;
 use crate::runtime::budget::Limit;
 use crate::runtime::call::Broken;
@@ -67,9 +67,10 @@ impl Builder {
     /// Finds every file that breaks an engine, at the price of a few small engines instead of one large one for each.
     fn try_alone(&self, snapshot: &Arc<Snapshot>) -> Result<(), Broken> {
         for (number, root) in (0..).zip(&snapshot.roots) {
-            let folders: Vec<&str> = root.folders.keys().map(AsRef::as_ref).collect();
+            let folders: Vec<(&Arc<str>, &Arc<Folder>)> = root.folders.iter().collect();
             for together in folders.chunks(TRIED_TOGETHER) {
-                let changes = only(snapshot, number, together);
+                let files = together.iter().map(|(path, folder)| (path.as_ref(), folder.files.clone()));
+                let changes = listings(number, files);
                 let mut engine = self.world.instantiate(&self.terms)?;
                 while let Err(broken) = engine.update(Arc::clone(snapshot), &changes) {
                     if !self.blame(snapshot, &broken) {
@@ -121,7 +122,7 @@ fn log_problem(terms: &Terms, problem: &Problem) {
 }
 
 /// Listings of these folders alone, with empty ones above them so that they can be reached.
-fn only(snapshot: &Snapshot, root: u32, wanted: &[&str]) -> Vec<Change> {
+pub fn listings<'a>(root: u32, wanted: impl IntoIterator<Item = (&'a str, Vec<String>)>) -> Vec<Change> {
     let mut listings: BTreeMap<&str, Listing> = BTreeMap::new();
     let listing = |path: &str| Listing {
         folder: Location { root, path: path.to_owned() },
@@ -129,9 +130,8 @@ fn only(snapshot: &Snapshot, root: u32, wanted: &[&str]) -> Vec<Change> {
         folders: Vec::new(),
         troubles: Vec::new(),
     };
-    for path in wanted {
-        let files = snapshot.root(root).and_then(|root| root.folders.get(*path)).map(|folder| folder.files.clone());
-        listings.entry(path).or_insert_with(|| listing(path)).files = files.unwrap_or_default();
+    for (path, files) in wanted {
+        listings.entry(path).or_insert_with(|| listing(path)).files = files;
         let mut below: &str = path;
         while !below.is_empty() {
             let (above, name) = below.rsplit_once('/').unwrap_or(("", below));

@@ -1,19 +1,61 @@
 //! Answers of the engines about one generation that are asked for again and again.
 
 use crate::bindings::catalog::{FoundSkill, LookupError};
-use crate::bindings::types::Summary;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::bindings::types::{Location, Summary};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Most names that are remembered. Whoever asks for more asks for names that do not exist.
 const MOST_NAMES: usize = 20_000;
+
+/// Generations for which it is remembered how they came about.
+const MOST_GENERATIONS: usize = 64;
 
 /// All skills of one generation.
 #[derive(Debug)]
 pub struct Index {
     pub generation: u64,
-    pub skills: Vec<Summary>,
+    pub skills: Vec<Arc<Listed>>,
 }
+
+/// A skill in the list, shared by all generations in which nothing about it changed.
+#[derive(Debug)]
+pub struct Listed {
+    summary: Summary,
+    /// What lists say about it, as numbers to compare. Computed once.
+    pub prints: OnceLock<[u64; 2]>,
+}
+
+impl Listed {
+    pub fn new(summary: Summary) -> Arc<Self> {
+        Arc::new(Self { summary, prints: OnceLock::new() })
+    }
+
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Whether nothing differs that the list says about other skills.
+    pub fn is_called_like(&self, other: &Summary) -> bool {
+        let names = |skill: &Summary| {
+            [&skill.address, &skill.install_name, &skill.name, &skill.skill_path, &skill.shown_name, &skill.uri]
+                .map(Clone::clone)
+        };
+        (self.file.root, &self.file.path, self.model) == (other.file.root, &other.file.path, other.model)
+            && names(self) == names(other)
+    }
+}
+
+impl Deref for Listed {
+    type Target = Summary;
+    fn deref(&self) -> &Summary {
+        &self.summary
+    }
+}
+
+/// The files with another text that made a generation of the one before; nothing if more than that changed.
+type Edits = Option<Vec<Location>>;
 
 /// What a name turned out to mean.
 pub type Found = Result<Arc<FoundSkill>, LookupError>;
@@ -21,6 +63,8 @@ pub type Found = Result<Arc<FoundSkill>, LookupError>;
 #[derive(Default)]
 pub struct Remembered {
     answers: Mutex<Answers>,
+    /// The newest last, each with its generation.
+    edits: Mutex<VecDeque<(u64, Edits)>>,
 }
 
 #[derive(Default)]
@@ -56,6 +100,27 @@ impl Remembered {
         if let Some(mut answers) = self.answers_of(generation).filter(|answers| answers.skills.len() < MOST_NAMES) {
             answers.skills.insert(name.to_owned(), found.clone());
         }
+    }
+
+    pub fn keep_edits(&self, generation: u64, edits: Edits) {
+        let mut all = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that failed is tried again under the same number.
+        all.retain(|(other, _)| *other < generation);
+        if all.len() == MOST_GENERATIONS {
+            all.pop_front();
+        }
+        all.push_back((generation, edits));
+    }
+
+    /// The files whose text is another one in a later generation, if that is all that changed.
+    pub fn edits(&self, before: u64, after: u64) -> Edits {
+        let all = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = Vec::new();
+        for wanted in before + 1..=after {
+            let (_, edits) = all.iter().find(|(generation, _)| *generation == wanted)?;
+            files.extend(edits.as_ref()?.iter().cloned());
+        }
+        Some(files)
     }
 
     /// The answers about this generation, unless there is a newer one.

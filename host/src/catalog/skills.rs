@@ -1,10 +1,14 @@
 //! Single skills by their name, and all of them as a list: asked of an engine once for each generation.
 
 use super::pair::Published;
-use super::remembered::{Found, Index};
+use super::remembered::{Found, Index, Listed};
 use super::{AskError, Catalog, FRESH_TRIES};
 use crate::bindings::catalog::{Called, FoundSkill, LookupError};
+use crate::bindings::types::{Location, Summary};
 use crate::library::snapshot::Freshness;
+use crate::runtime::call::Broken;
+use crate::worlds::engine::EngineInstance;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A skill as its file is on disk, and where that is.
@@ -21,53 +25,77 @@ impl Catalog {
     /// The skill of this name, with its file as it is on disk now. The engine is asked only once for each name and
     /// generation.
     pub async fn skill(&self, name: &str) -> Result<Result<Served, LookupError>, AskError> {
-        let mut last = LookupError::Unknown(Vec::new());
+        let mut good_since = u64::MAX;
         for _ in 0..FRESH_TRIES {
-            let published = self.shared.pair.published();
-            let found = match self.shared.remembered.skill(published.generation, name) {
-                Some(found) => found,
-                None => self.find_skill(name).await?,
-            };
+            let (found, published) = self.find_skill(name).await?;
             let (served, freshness) = match found {
                 Ok(skill) => self.served(skill, &published),
                 // That there is no such skill is said only after a look at everything.
-                Err(error) => {
-                    last = error;
-                    (None, Freshness::SameFiles)
-                }
+                Err(error) => (Err(error), Freshness::Changed),
             };
-            let good_enough = self.is_good_enough(freshness, published.generation).await;
-            match served {
-                Some(served) if good_enough => return Ok(Ok(served)),
-                None if good_enough && freshness == Freshness::SameFiles => return Ok(Err(last)),
-                _ => {}
+            if published.generation >= good_since {
+                return Ok(served);
+            }
+            if let Ok(served) = &served
+                && freshness == Freshness::Changed
+                && self.is_building()
+                && let Some(now) = self.reread(&served.skill).await
+            {
+                return Ok(Ok(now));
+            }
+            if self.is_good_enough(freshness, published.generation, &mut good_since).await {
+                return Ok(served);
             }
         }
         // The files keep changing, so the newest that is known has to do.
-        let published = self.shared.pair.published();
-        let found = self.find_skill(name).await?;
-        Ok(found.and_then(|skill| self.served(skill, &published).0.ok_or(last)))
+        let (found, published) = self.find_skill(name).await?;
+        let skill = match found {
+            Ok(skill) => skill,
+            Err(error) => return Ok(Err(error)),
+        };
+        let now = self.reread(&skill).await;
+        Ok(now.map_or_else(|| self.served(skill, &published).0, Ok))
     }
 
-    async fn find_skill(&self, name: &str) -> Result<Found, AskError> {
+    async fn find_skill(&self, name: &str) -> Result<(Found, Published), AskError> {
+        let published = self.shared.pair.published();
+        if let Some(found) = self.shared.remembered.skill(published.generation, name) {
+            return Ok((found, published));
+        }
         let wanted = name.to_owned();
         let asked =
-            self.ask_of(move |engine, published| Ok((engine.skill_of(&wanted, Called::ByName)?, published.generation)));
-        let (found, generation) = asked.await?;
+            self.ask_of(move |engine, published| Ok((engine.skill_of(&wanted, Called::ByName)?, published.clone())));
+        let (found, published) = asked.await?;
         let found = found.map(Arc::new);
-        self.shared.remembered.keep_skill(generation, name, &found);
-        Ok(found)
+        self.shared.remembered.keep_skill(published.generation, name, &found);
+        Ok((found, published))
+    }
+
+    /// A skill whose file changed while somebody else brings in changes, as long as it is called as before.
+    async fn reread(&self, skill: &Arc<FoundSkill>) -> Option<Served> {
+        let (shared, known) = (Arc::clone(&self.shared), Arc::clone(skill));
+        let read = tokio::task::spawn_blocking(move || {
+            let Summary { file, model, install_name, name, skill_path, .. } = &known.summary;
+            let (now, text) = shared.builder.alone(file)?;
+            let same =
+                (now.model, &now.install_name, &now.name, &now.skill_path) == (*model, install_name, name, skill_path);
+            let mut skill = FoundSkill::clone(&known);
+            skill.summary.description = now.description;
+            same.then(|| Served { skill: Arc::new(skill), text })
+        });
+        read.await.ok()?
     }
 
     /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each.
-    fn served(&self, skill: Arc<FoundSkill>, published: &Published) -> (Option<Served>, Freshness) {
+    fn served(&self, skill: Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, Freshness) {
         let terms = &self.shared.builder.terms;
         tokio::task::block_in_place(|| {
             let file = &skill.summary.file;
             let text = published.snapshot.root(file.root).map(|root| root.file(&file.path, terms.file_limit));
             let text = text.and_then(|file| file.text.clone().ok());
-            let freshness = published.snapshot.freshness(&terms.roots, std::slice::from_ref(file));
-            (text.map(|text| Served { skill, text }), freshness)
+            let freshness = self.freshness(&published.snapshot, std::slice::from_ref(file));
+            let served = text.map(|text| Served { skill, text });
+            (served.ok_or_else(|| LookupError::Unknown(Vec::new())), freshness)
         })
     }
 
@@ -82,17 +110,14 @@ impl Catalog {
         if let Some(index) = self.shared.remembered.index(self.shared.pair.published().generation) {
             return Ok(index);
         }
-        let asked = self.ask_of(|engine, published| {
-            let mut skills = Vec::new();
-            loop {
-                let start = u32::try_from(skills.len()).unwrap_or(u32::MAX);
-                let page = engine.skills(None, None, start, PAGE)?;
-                let done = page.skills.is_empty();
-                skills.extend(page.skills);
-                if done || skills.len() >= page.total as usize {
-                    return Ok(Index { generation: published.generation, skills });
-                }
-            }
+        let shared = Arc::clone(&self.shared);
+        let asked = self.ask_of(move |engine, published| {
+            let generation = published.generation;
+            let last = shared.remembered.last_index();
+            let edited = last.and_then(|last| Some((shared.remembered.edits(last.generation, generation)?, last)));
+            let skills = edited.map_or(Ok(None), |(files, last)| with_edits(engine, &last, &files))?;
+            let skills = skills.map_or_else(|| all_skills(engine), Ok)?;
+            Ok(Index { generation, skills })
         });
         let index = Arc::new(asked.await?);
         self.shared.remembered.keep_index(&index);
@@ -102,5 +127,42 @@ impl Catalog {
     /// The newest list of skills that anybody asked for, without waiting.
     pub fn last_index(&self) -> Option<Arc<Index>> {
         self.shared.remembered.last_index()
+    }
+}
+
+/// A list in which these skills have another text, unless that changed more than what it says about them.
+fn with_edits(
+    engine: &mut EngineInstance,
+    last: &Index,
+    files: &[Location],
+) -> Result<Option<Vec<Arc<Listed>>>, Broken> {
+    let edited: HashSet<(u32, &str)> = files.iter().map(|file| (file.root, file.path.as_str())).collect();
+    let mut found = 0;
+    let mut skills = Vec::with_capacity(last.skills.len());
+    for skill in &last.skills {
+        if !edited.contains(&(skill.file.root, skill.file.path.as_str())) {
+            skills.push(Arc::clone(skill));
+            continue;
+        }
+        found += 1;
+        match engine.skill_of(&skill.address, Called::ByPath)? {
+            Ok(now) if skill.is_called_like(&now.summary) => skills.push(Listed::new(now.summary)),
+            _ => return Ok(None),
+        }
+    }
+    // What was no skill may be one now.
+    Ok((found == edited.len()).then_some(skills))
+}
+
+fn all_skills(engine: &mut EngineInstance) -> Result<Vec<Arc<Listed>>, Broken> {
+    let mut skills = Vec::new();
+    loop {
+        let start = u32::try_from(skills.len()).unwrap_or(u32::MAX);
+        let page = engine.skills(None, None, start, PAGE)?;
+        let done = page.skills.is_empty();
+        skills.extend(page.skills.into_iter().map(Listed::new));
+        if done || skills.len() >= page.total as usize {
+            return Ok(skills);
+        }
     }
 }

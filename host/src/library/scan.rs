@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Most levels of folders below a root.
 const DEEPEST: usize = 10;
@@ -27,8 +28,34 @@ pub struct Scan {
     pub changes: Vec<Change>,
 }
 
+/// How often everything is looked at until nothing moved meanwhile, and for how long.
+const MOST_LOOKS: usize = 20;
+const LONGEST_LOOK: Duration = Duration::from_millis(200);
+
 /// Looks at every known file and folder, lists those folders and reads those files that changed. `None` when none did.
+///
+/// What moves from one folder to another while they are listed may be seen in both or in neither. So when entries changed,
+/// everything is looked at again, until the same was seen twice: that has been there at one moment.
 pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Scan> {
+    let mut found = look(roots, previous, file_limit)?;
+    let mut moved = !previous.roots.is_empty() && has_other_entries(&found.changes);
+    let began = Instant::now();
+    for _ in 1..MOST_LOOKS {
+        moved &= began.elapsed() < LONGEST_LOOK;
+        let Some(again) = moved.then(|| look(roots, &found.snapshot, file_limit)).flatten() else { break };
+        moved = has_other_entries(&again.changes);
+        found.snapshot = again.snapshot;
+        found.changes.extend(again.changes);
+    }
+    Some(found)
+}
+
+/// Whether anything came, went or moved.
+fn has_other_entries(changes: &[Change]) -> bool {
+    changes.iter().any(|change| matches!(change, Change::Folder(_) | Change::FolderGone(_)))
+}
+
+fn look(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Scan> {
     let nothing = RootSnapshot::default();
     let before = |number: u32| previous.root(number).unwrap_or(&nothing);
     let mut seen = BTreeSet::new();
@@ -263,10 +290,12 @@ impl RootScan<'_> {
         folders: &Folders,
         changes: &mut Vec<Change>,
     ) -> Files {
-        files.retain(|path, _| {
-            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            folders.get(folder).is_some_and(|folder| contains(&folder.files, name))
-        });
+        if has_other_entries(changes) {
+            files.retain(|path, _| {
+                let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+                folders.get(folder).is_some_and(|folder| contains(&folder.files, name))
+            });
+        }
         let dirty: Vec<&Arc<str>> = dirty.iter().filter(|path| files.contains_key(*path)).collect();
         let read = in_parallel(&dirty, |path| File::read(Some(handle), path, self.file_limit));
         for (path, now) in dirty.into_iter().zip(read) {

@@ -4,12 +4,16 @@
 //! queue has seen everything that happened before.
 
 use crate::library::roots::SkillRoot;
-use notify::Event;
+use crate::library::watch::LATER;
+use notify::event::ModifyKind;
+use notify::{Event, EventKind};
 use rustix::fs::StatFs;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use tempfile::NamedTempFile;
 
 /// A folder that appears is watched a little later than what is written into it. So after a change everything is looked at
 /// once more when this much time has passed.
@@ -21,54 +25,88 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// What the watcher knows, shared with those who want to know whether they have to look.
 pub struct Stillness {
     roots: Arc<[SkillRoot]>,
-    /// Where events are made to happen. Missing where the watcher cannot be relied on.
-    place: Option<TempDir>,
+    /// A file that is written to make events happen. Missing where the watcher cannot be relied on.
+    probe: OnceLock<Probe>,
     seen: Mutex<Seen>,
     came: Condvar,
-    /// One at a time, so that each waits for its own event.
-    probing: Mutex<u64>,
+}
+
+/// It has no name any more, so nothing is left of it however the server ends.
+struct Probe {
+    file: File,
+    /// How events call it.
+    path: PathBuf,
 }
 
 struct Seen {
     /// When something below a root last changed.
     last_change: Instant,
-    /// The last event that was made to happen.
-    probe: Option<PathBuf>,
+    /// Whether an event that was made to happen is still on its way.
+    awaited: bool,
     /// The folders that are watched, as they were when that began. Empty until they are.
     watched: Vec<Option<(u64, u64)>>,
+    /// Whether a folder that appeared is not watched, and whether that was logged.
+    lost: bool,
+    told: bool,
 }
 
 impl Stillness {
     pub fn new(roots: Arc<[SkillRoot]>) -> Self {
-        // Elsewhere events come later than what they are about.
-        let place = cfg!(target_os = "linux").then(|| tempfile::Builder::new().prefix("skillcell-").tempdir().ok());
-        let seen = Seen { last_change: Instant::now(), probe: None, watched: Vec::new() };
-        Self { roots, place: place.flatten(), seen: Mutex::new(seen), came: Condvar::new(), probing: Mutex::default() }
+        let seen = Seen { last_change: Instant::now(), awaited: false, watched: Vec::new(), lost: false, told: false };
+        Self { roots, probe: OnceLock::new(), seen: Mutex::new(seen), came: Condvar::new() }
     }
 
-    /// The folder that has to be watched as well.
-    pub fn place(&self) -> Option<&Path> {
-        self.place.as_ref().map(TempDir::path)
+    /// Has a file watched that probes are written to. Without one nobody ever knows that it is still, and everybody looks.
+    pub fn watch_probe<E>(&self, watch: impl FnOnce(&Path) -> Result<(), E>) {
+        // Elsewhere events come later than what they are about.
+        if !cfg!(target_os = "linux") {
+            return;
+        }
+        let Ok((file, name)) = NamedTempFile::with_prefix("skillcell-").map(NamedTempFile::into_parts) else { return };
+        if watch(&name).is_ok() {
+            let _ = self.probe.set(Probe { file, path: name.to_path_buf() });
+        }
     }
 
     /// The watcher saw something. True if it is a change below a root.
     pub fn saw(&self, event: Option<&Event>) -> bool {
-        let paths = event.map(|event| event.paths.as_slice()).unwrap_or_default();
-        let ours = |path: &&PathBuf| self.place().is_some_and(|place| path.starts_with(place));
         let mut seen = self.seen();
-        if let Some(probe) = paths.iter().find(ours) {
-            seen.probe = Some(probe.clone());
-            self.came.notify_all();
+        if let (Some(event), Some(probe)) = (event, self.probe.get())
+            && event.paths.contains(&probe.path)
+        {
+            // Losing its name is told too.
+            if matches!(event.kind, EventKind::Modify(ModifyKind::Data(_))) {
+                seen.awaited = false;
+                self.came.notify_all();
+            }
             return false;
         }
+        // When there were too many events, the awaited one may be among those that are lost.
+        seen.awaited &= event.is_some_and(|event| !event.need_rescan());
         seen.last_change = Instant::now();
         true
     }
 
+    /// The watcher gave up on a folder that appeared. From now on nothing is certain.
+    pub fn lost(&self, error: &notify::Error) {
+        let mut seen = self.seen();
+        seen.lost = true;
+        seen.watched.clear();
+        if !std::mem::replace(&mut seen.told, true) {
+            tracing::warn!("not every folder can be watched: {error}; {LATER}");
+        }
+    }
+
+    /// Whether that happened since the last time.
+    pub fn take_lost(&self) -> bool {
+        std::mem::take(&mut self.seen().lost)
+    }
+
     /// The roots were watched again; `complete` when every one that exists is.
     pub fn watched(&self, complete: bool) {
-        let identities = || self.roots.iter().map(identity).collect();
-        self.seen().watched = if complete { identities() } else { Vec::new() };
+        let identities: Vec<_> = self.roots.iter().map(identity).collect();
+        let mut seen = self.seen();
+        seen.watched = if complete && !seen.lost { identities } else { Vec::new() };
     }
 
     /// Whether certainly nothing below the roots changed since a look at everything that began then. Blocks for a moment.
@@ -87,20 +125,16 @@ impl Stillness {
         self.seen().last_change + DUST <= look
     }
 
-    /// Makes an event happen and waits for it.
+    /// Makes an event happen and waits for it. Only one is ever on its way, so that none is taken for another.
     fn probe(&self) -> bool {
-        let Some(place) = self.place() else { return false };
-        let mut number = self.probing.lock().unwrap_or_else(PoisonError::into_inner);
-        *number += 1;
-        let probe = place.join(number.to_string());
-        if std::fs::File::create(&probe).is_err() {
+        let Some(probe) = self.probe.get() else { return false };
+        let mut seen = self.seen();
+        if seen.awaited || probe.file.write_at(b".", 0).is_err() {
             return false;
         }
-        let waiting = |seen: &mut Seen| seen.probe.as_ref() != Some(&probe);
-        let waited = self.came.wait_timeout_while(self.seen(), PATIENCE, waiting);
-        let came = waited.is_ok_and(|(_, timeout)| !timeout.timed_out());
-        let _ = std::fs::remove_file(&probe);
-        came
+        seen.awaited = true;
+        let waited = self.came.wait_timeout_while(seen, PATIENCE, |seen| seen.awaited);
+        waited.is_ok_and(|(_, timeout)| !timeout.timed_out())
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -109,7 +143,7 @@ impl Stillness {
 }
 
 /// Which folder is at the place of a root, if there is one.
-fn identity(root: &SkillRoot) -> Option<(u64, u64)> {
+pub fn identity(root: &SkillRoot) -> Option<(u64, u64)> {
     let stat = rustix::fs::stat(root.path()).ok()?;
     Some((stat.st_dev, stat.st_ino))
 }

@@ -4,45 +4,55 @@ use crate::library::roots::SkillRoot;
 use crate::library::stillness::{self, Stillness};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
-/// Counts disturbances. Whoever waits for one sees that the number is another.
-pub type Disturbances = watch::Receiver<u64>;
+/// When something last stirred. Whoever waits for it sees that it is another moment.
+pub type Disturbances = watch::Receiver<Option<Instant>>;
 
 pub struct Watcher {
     roots: Arc<[SkillRoot]>,
     /// Missing when the operating system gives none; then only the timer looks.
     system: Option<RecommendedWatcher>,
-    watched: BTreeSet<PathBuf>,
-    /// Roots that could not be watched, told once.
-    failed: BTreeSet<PathBuf>,
+    /// The folders that are watched, by the place where they were found.
+    watched: BTreeMap<PathBuf, (u64, u64)>,
+    /// What was logged, so that it is logged once.
+    told: BTreeSet<(PathBuf, Unwatched)>,
     stillness: Arc<Stillness>,
+}
+
+/// Why changes of a root may come without being noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Unwatched {
+    Missing,
+    /// Other machines can change it.
+    Elsewhere,
+    Refused,
 }
 
 impl Watcher {
     pub fn new(roots: Arc<[SkillRoot]>) -> (Self, Disturbances) {
-        let (sender, receiver) = watch::channel(0);
+        let (sender, receiver) = watch::channel(None);
         let stillness = Arc::new(Stillness::new(Arc::clone(&roots)));
         let told = Arc::clone(&stillness);
         let notice = move |event: notify::Result<Event>| {
-            let event = event.ok();
+            let event = event.inspect_err(|error| told.lost(error)).ok();
             if event.as_ref().is_none_or(is_change) && told.saw(event.as_ref()) {
-                sender.send_modify(|count| *count += 1);
+                sender.send_replace(Some(Instant::now()));
             }
         };
         let mut system = notify::recommended_watcher(notice)
-            .inspect_err(|error| tracing::warn!("changes on disk are noticed only by looking: {error}"))
+            .inspect_err(|error| tracing::warn!("no folder can be watched: {error}; {LATER}"))
             .ok();
-        if let (Some(system), Some(place)) = (&mut system, stillness.place()) {
-            // If this fails, nobody ever knows that it is still, and everybody looks.
-            let _ = system.watch(place, RecursiveMode::NonRecursive);
-        }
-        let mut watcher = Self { roots, system, watched: BTreeSet::new(), failed: BTreeSet::new(), stillness };
+        stillness.watch_probe(|file| {
+            let system = system.as_mut().ok_or_else(notify::Error::watch_not_found)?;
+            system.watch(file, RecursiveMode::NonRecursive)
+        });
+        let mut watcher = Self { roots, system, watched: BTreeMap::new(), told: BTreeSet::new(), stillness };
         watcher.watch();
         (watcher, receiver)
     }
@@ -51,36 +61,59 @@ impl Watcher {
         Arc::clone(&self.stillness)
     }
 
-    /// Watches the roots that exist. Comes again from time to time, for those that appeared or came back.
+    /// Watches the roots that exist. Comes again from time to time, for those that appeared, came back or were replaced.
     pub fn watch(&mut self) {
         let Some(system) = &mut self.system else { return };
+        // When a new folder could not be watched, nobody knows which, and all are tried again.
+        let anew = self.stillness.take_lost();
         let mut complete = true;
         for root in self.roots.iter() {
             let path = root.path();
+            let found = stillness::identity(root).filter(|_| path.is_dir());
             // What is watched is the folder, not the name. One that was replaced has to be watched anew.
-            let exists = path.is_dir();
-            if !exists && self.watched.remove(&path) {
-                let _ = system.unwatch(&path);
-            }
-            complete &= !exists || stillness::is_local(&path);
-            if !exists || self.watched.contains(&path) {
-                continue;
-            }
-            match system.watch(&path, RecursiveMode::Recursive) {
-                Ok(()) => {
-                    self.failed.remove(&path);
-                    self.watched.insert(path);
+            if self.watched.get(&path).copied() != found || anew {
+                if self.watched.remove(&path).is_some() {
+                    let _ = system.unwatch(&path);
                 }
-                Err(error) => {
-                    complete = false;
-                    if self.failed.insert(path.clone()) {
-                        let label = &root.label;
-                        tracing::warn!("root `{label}` cannot be watched, so changes show up later: {error}");
+                if let Some(identity) = found {
+                    match system.watch(&path, RecursiveMode::Recursive) {
+                        Ok(()) => _ = self.watched.insert(path.clone(), identity),
+                        Err(error) => tell(&mut self.told, root, Unwatched::Refused, &error.to_string()),
                     }
                 }
             }
+            let mut others = self.roots.iter().map(SkillRoot::path);
+            // That there is no folder for skills inside one is nothing to tell.
+            let is_inner = others.any(|other| other != path && path.starts_with(other));
+            if found.is_none() && !is_inner {
+                tell(&mut self.told, root, Unwatched::Missing, "it does not exist");
+            } else if found.is_some() && !stillness::is_local(&path) {
+                complete = false;
+                tell(&mut self.told, root, Unwatched::Elsewhere, "other machines may change it");
+            }
+            complete &= found.is_none() || self.watched.contains_key(&path);
         }
         self.stillness.watched(complete);
+    }
+}
+
+/// What happens to changes that nobody notices.
+pub const LATER: &str = "changes show up when a client asks, or within 30 seconds";
+
+fn tell(told: &mut BTreeSet<(PathBuf, Unwatched)>, root: &SkillRoot, why: Unwatched, reason: &str) {
+    if told.insert((root.path(), why)) {
+        let (label, path) = (&root.label, root.path());
+        match why {
+            Unwatched::Missing => {
+                tracing::info!("root `{label}` at {} cannot be watched yet: {reason}; {LATER}", path.display());
+            }
+            Unwatched::Elsewhere | Unwatched::Refused => {
+                tracing::warn!(
+                    "root `{label}` at {} cannot be relied on to be watched: {reason}; {LATER}",
+                    path.display()
+                );
+            }
+        }
     }
 }
 
@@ -98,8 +131,98 @@ pub async fn settled(disturbances: &mut Disturbances, quiet: Duration, longest: 
     if disturbances.changed().await.is_err() {
         return false;
     }
-    let end = Instant::now() + longest;
-    let until_quiet = async { while let Ok(Ok(())) = timeout(quiet, disturbances.changed()).await {} };
-    let _ = timeout_at(end, until_quiet).await;
+    calm(disturbances, quiet, longest).await;
     true
+}
+
+/// Waits until nothing has stirred for a while, but not forever.
+pub async fn calm(disturbances: &mut Disturbances, quiet: Duration, longest: Duration) {
+    let end = Instant::now() + longest;
+    loop {
+        let Some(last) = *disturbances.borrow_and_update() else { return };
+        let until = (last + quiet).min(end);
+        if Instant::now() >= until {
+            return;
+        }
+        sleep_until(until).await;
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::library::roots::{self, Choice};
+    use std::path::Path;
+
+    fn watcher(folder: &Path) -> (Watcher, Disturbances) {
+        let choice = Choice {
+            given: vec![folder.to_str().unwrap().to_owned()],
+            environment: None,
+            clone: None,
+            more_clones: Vec::new(),
+            working_folder: folder.to_owned(),
+            home: None,
+            user: false,
+            plugins: false,
+        };
+        Watcher::new(roots::choose(&choice).unwrap().into())
+    }
+
+    /// Whether nothing can have changed since a look that begins when the dust has settled. A busy machine may be late.
+    fn is_certain(watcher: &Watcher) -> bool {
+        let look = std::time::Instant::now() + Duration::from_secs(2);
+        (0..100).any(|_| watcher.stillness.holds_since(look))
+    }
+
+    /// Waits for something that stirs.
+    fn is_noticed(disturbances: &Disturbances) -> bool {
+        let end = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < end {
+            if disturbances.has_changed().unwrap() {
+                return true;
+            }
+            std::thread::yield_now();
+        }
+        false
+    }
+
+    #[test]
+    fn a_folder_that_could_not_be_watched_leaves_nothing_certain_until_all_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut watcher, _disturbances) = watcher(folder.path());
+        assert!(is_certain(&watcher));
+        watcher.stillness.lost(&notify::Error::new(notify::ErrorKind::MaxFilesWatch));
+        assert!(!is_certain(&watcher));
+        watcher.watch();
+        assert!(is_certain(&watcher));
+    }
+
+    #[test]
+    fn a_root_in_the_place_of_another_is_watched_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("root")).unwrap();
+        std::fs::create_dir(at("other")).unwrap();
+        let (mut watcher, mut disturbances) = watcher(&at("root"));
+        std::fs::rename(at("root"), at("old")).unwrap();
+        std::fs::rename(at("other"), at("root")).unwrap();
+        assert!(!is_certain(&watcher), "nobody watches the other one");
+        watcher.watch();
+        assert!(is_certain(&watcher));
+        disturbances.mark_unchanged();
+        std::fs::write(at("root").join("new.md"), "x").unwrap();
+        assert!(is_noticed(&disturbances));
+    }
+
+    #[test]
+    fn a_root_that_appears_is_watched_from_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("later");
+        let (mut watcher, disturbances) = watcher(&root);
+        std::fs::create_dir(&root).unwrap();
+        assert!(!is_certain(&watcher));
+        watcher.watch();
+        std::fs::write(root.join("new.md"), "x").unwrap();
+        assert!(is_noticed(&disturbances));
+    }
 }

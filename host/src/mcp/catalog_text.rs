@@ -24,19 +24,26 @@ pub fn catalog_text(
     most: Option<usize>,
     search_tool: Option<&str>,
 ) -> String {
-    let entries: Vec<Escaped> = entries.iter().map(Escaped::new).collect();
-    let whole = || rendered(&entries, format, Some(usize::MAX), 0, search_tool);
-    let Some(most) = most else { return whole() };
+    let all = entries.len();
+    let mut entries = entries.iter().map(Escaped::new);
+    let Some(most) = most else {
+        return rendered(&entries.collect::<Vec<_>>(), format, Some(usize::MAX), 0, search_tool);
+    };
     let fits = |text: &str| text.chars().count() <= most;
-    // With many skills the long forms are not even tried: each entry needs its name and a few characters.
-    let names: usize = entries.iter().map(|entry| entry.name_length + 3).sum();
-    if names <= most {
-        let text = whole();
+    // Each entry needs its name and a few characters. Of many skills only the first are looked at.
+    let mut names = 0;
+    let first = entries.by_ref().take_while(|entry| {
+        names += entry.name_length + 3;
+        names <= most
+    });
+    let entries: Vec<Escaped> = first.collect();
+    if entries.len() == all {
+        let shortened = |length: usize| rendered(&entries, format, Some(length), 0, search_tool);
+        let text = shortened(usize::MAX);
         if fits(&text) {
             return text;
         }
         let longest = entries.iter().map(|entry| entry.description_length).max().unwrap_or(0);
-        let shortened = |length: usize| rendered(&entries, format, Some(length), 0, search_tool);
         // The largest length that fits; more never fits better.
         let (mut good, mut bad) = (SHORTEST_DESCRIPTION, longest.max(SHORTEST_DESCRIPTION + 1));
         if fits(&shortened(good)) {
@@ -51,13 +58,13 @@ pub fn catalog_text(
             return text;
         }
     }
-    let (mut good, mut bad) = (0, entries.len());
+    let (mut good, mut bad) = (0, (entries.len() + 1).min(all));
     while bad - good > 1 {
         let middle = usize::midpoint(good, bad);
-        let text = rendered(&entries[..middle], format, None, entries.len() - middle, search_tool);
+        let text = rendered(&entries[..middle], format, None, all - middle, search_tool);
         if fits(&text) { good = middle } else { bad = middle }
     }
-    rendered(&entries[..good], format, None, entries.len() - good, search_tool)
+    rendered(&entries[..good], format, None, all - good, search_tool)
 }
 
 /// An entry whose texts can do no harm.

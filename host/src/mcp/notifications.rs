@@ -3,20 +3,17 @@
 //! One task finds out what changed and broadcasts it. Each session listens and passes on what it asked for: sessions that
 //! began with `initialize` get list changes unasked, those of the stateless era what they named in `subscriptions/listen`.
 
-use crate::catalog::News;
-use crate::library::watch::{self, Disturbances};
+mod announcing;
+
+pub use announcing::announce;
+
 use crate::mcp::resources;
 use crate::mcp::server::Skillcell;
-use crate::mcp::surface::Announces;
-use crate::mcp::texts::Prints;
-use crate::printable::counted;
 use crate::sha256::Sha256;
 use rmcp::model::{
-    MetaObject, NotificationMetaObject, PromptListChangedNotification, ResourceContents,
-    ResourceListChangedNotification, ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter,
-    ToolListChangedNotification,
+    GetMeta, Notification, PromptListChangedNotification, ResourceContents, ResourceListChangedNotification,
+    ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter, ToolListChangedNotification,
 };
-use rmcp::object;
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,12 +21,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
-
-/// A subscribed resource is read again when its files were left alone for this long.
-const UPDATE_QUIET: Duration = Duration::from_millis(100);
-
-/// And at the latest after this long, however busy the disk is.
-const UPDATE_LONGEST: Duration = Duration::from_secs(1);
 
 /// Most resources that are watched for all clients together. Each is read at every change on disk.
 const MOST_WATCHED: usize = 1_000;
@@ -50,8 +41,20 @@ const BACKLOG: usize = 1_024;
 /// What every session is told, to pick from.
 #[derive(Debug, Clone)]
 enum Notice {
-    Lists { tools: bool, prompts: bool, resources: bool, reason: Option<Arc<str>> },
+    Lists { lists: Lists, reason: Arc<str> },
     Updated(Arc<str>),
+}
+
+/// Some of the three lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Lists {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+}
+
+impl Lists {
+    const ALL: Self = Self { tools: true, prompts: true, resources: true };
 }
 
 /// Where notices come from, and which resources somebody waits for.
@@ -147,78 +150,6 @@ async fn digest(server: &Skillcell, uri: &str) -> Option<Sha256> {
     Some(Sha256::of(all.as_bytes()))
 }
 
-/// Finds out what changed and tells everybody, until the server ends.
-pub async fn announce(server: Skillcell, mut disturbances: Disturbances, ended: CancellationToken) {
-    let mut news = server.catalog.news();
-    let mut told = Told::default();
-    let now = *news.borrow_and_update();
-    if now.generation > 0 {
-        told.lists(&server, now).await;
-    }
-    let mut watching = true;
-    loop {
-        tokio::select! {
-            () = ended.cancelled() => return,
-            Ok(()) = news.changed() => {
-                let newest = *news.borrow_and_update();
-                told.lists(&server, newest).await;
-                updates(&server).await;
-            }
-            more = watch::settled(&mut disturbances, UPDATE_QUIET, UPDATE_LONGEST), if watching => {
-                watching = more;
-                updates(&server).await;
-            }
-        }
-    }
-}
-
-/// What clients were told last.
-#[derive(Default)]
-struct Told {
-    news: News,
-    prints: Option<Prints>,
-}
-
-impl Told {
-    async fn lists(&mut self, server: &Skillcell, news: News) {
-        let Ok(index) = server.catalog.index().await else { return };
-        let prints = server.texts(&index).prints;
-        let (before, first) = (self.prints.replace(prints), self.news.generation == 0);
-        let last = std::mem::replace(&mut self.news, news);
-        let Some(before) = before.filter(|_| !first) else { return };
-        let changes = news.changes - last.changes;
-        let (always, reason) = match server.surface().announces {
-            Announces::OtherAnswers => (false, None),
-            Announces::SkillFiles => (news.skill_files > last.skill_files, None),
-            Announces::EveryChange => {
-                let changes = counted(usize::try_from(changes).unwrap_or(usize::MAX), "change");
-                (true, Some(format!("{changes} in the folders of skills").into()))
-            }
-        };
-        let notice = Notice::Lists {
-            tools: always || before.tools != prints.tools,
-            prompts: always || before.prompts != prints.prompts,
-            resources: always || before.resources != prints.resources,
-            reason,
-        };
-        // Nobody listens before the first handshake.
-        let _ = server.hub.notices.send(notice);
-    }
-}
-
-/// Reads every watched resource again and tells which are others now.
-async fn updates(server: &Skillcell) {
-    let uris: Vec<Arc<str>> = server.hub.watched().keys().cloned().collect();
-    for uri in uris {
-        let now = digest(server, &uri).await;
-        let mut watched = server.hub.watched();
-        if let Some(entry) = watched.get_mut(&uri).filter(|entry| entry.digest != now) {
-            entry.digest = now;
-            let _ = server.hub.notices.send(Notice::Updated(uri));
-        }
-    }
-}
-
 /// Resources that a session of the `initialize` era subscribed to.
 #[derive(Default)]
 pub struct Subscribed {
@@ -259,57 +190,52 @@ pub fn pass_on(server: &Skillcell, peer: Peer<RoleServer>, subscribed: Arc<Subsc
     let replaced = subscribed.begin();
     tokio::spawn(async move {
         while let Some(notice) = replaced.run_until_cancelled(notices.recv()).await {
-            let sent = match notice {
-                Ok(notice) => {
-                    let wanted: Vec<ServerNotification> = match notice {
-                        Notice::Lists { tools, prompts, resources, reason } => {
-                            list_changes([tools, prompts, resources], reason.as_deref())
-                        }
-                        Notice::Updated(uri) if subscribed.contains(&uri) => {
-                            let uri = ResourceUpdatedNotificationParam::new(uri.as_ref());
-                            vec![ServerNotification::ResourceUpdatedNotification(rmcp::model::Notification::new(uri))]
-                        }
-                        Notice::Updated(_) => Vec::new(),
-                    };
-                    send_all(&peer, wanted).await
+            let Some(notifications) = said(notice, |uri| subscribed.contains(uri)) else { return };
+            for notification in notifications {
+                if peer.send_notification(notification).await.is_err() {
+                    return;
                 }
-                Err(RecvError::Lagged(_)) => send_all(&peer, list_changes([true; 3], None)).await,
-                Err(RecvError::Closed) => return,
-            };
-            if sent.is_err() {
-                return;
             }
         }
     });
 }
 
-async fn send_all(peer: &Peer<RoleServer>, notifications: Vec<ServerNotification>) -> Result<(), rmcp::ServiceError> {
-    for notification in notifications {
-        peer.send_notification(notification).await?;
-    }
-    Ok(())
+/// What a notice says to a client that watches these resources. Nothing when no more will come.
+fn said(notice: Result<Notice, RecvError>, watches: impl Fn(&str) -> bool) -> Option<Vec<ServerNotification>> {
+    Some(match notice {
+        Ok(Notice::Lists { lists, reason }) => list_changes(lists, &reason),
+        Ok(Notice::Updated(uri)) if watches(&uri) => {
+            let uri = ResourceUpdatedNotificationParam::new(uri.as_ref());
+            vec![ServerNotification::ResourceUpdatedNotification(Notification::new(uri))]
+        }
+        Ok(Notice::Updated(_)) => Vec::new(),
+        Err(RecvError::Lagged(_)) => list_changes(Lists::ALL, "more changes than could be told one by one"),
+        Err(RecvError::Closed) => return None,
+    })
 }
 
-fn list_changes([tools, prompts, resources]: [bool; 3], reason: Option<&str>) -> Vec<ServerNotification> {
+fn list_changes(lists: Lists, reason: &str) -> Vec<ServerNotification> {
     let mut changes = Vec::new();
-    if tools {
-        let mut changed = ToolListChangedNotification::default();
-        if let Some(reason) = reason {
-            changed.extensions.insert(NotificationMetaObject(MetaObject(object!({"reason": reason}))));
-        }
-        changes.push(ServerNotification::ToolListChangedNotification(changed));
+    if lists.tools {
+        changes.push(ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default()));
     }
-    if prompts {
+    if lists.prompts {
         changes.push(ServerNotification::PromptListChangedNotification(PromptListChangedNotification::default()));
     }
-    if resources {
+    if lists.resources {
         changes.push(ServerNotification::ResourceListChangedNotification(ResourceListChangedNotification::default()));
+    }
+    for change in &mut changes {
+        change.get_meta_mut().0.0.insert("reason".to_owned(), reason.into());
     }
     changes
 }
 
 /// What of a filter can be listened to: only resources of skills are watched. Prepares for it.
 pub fn accept(server: &Skillcell, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    if server.config.frozen {
+        return SubscriptionFilter::default();
+    }
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
         let mut seen = HashSet::new();
@@ -372,28 +298,12 @@ pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
             () = server.cancellations.silent.cancelled() => return,
             notice = notices.recv() => notice,
         };
-        let sent = match notice {
-            Ok(Notice::Lists { tools, prompts, resources, reason }) => {
-                let mut sent = Ok(());
-                for change in list_changes([tools, prompts, resources], reason.as_deref()) {
-                    sent = sent.and(sink.send(change).await);
-                }
-                sent
+        let Some(notifications) = said(notice, |uri| uris.iter().any(|wanted| wanted == uri)) else { return };
+        for notification in notifications {
+            // Lists that the client did not name are refused here.
+            if let Err(error) = sink.send(notification).await {
+                tracing::debug!("a notification was not sent: {error}");
             }
-            Ok(Notice::Updated(uri)) if uris.iter().any(|wanted| **wanted == *uri) => {
-                sink.notify_resource_updated(uri.as_ref()).await
-            }
-            Ok(Notice::Updated(_)) => Ok(()),
-            Err(RecvError::Lagged(_)) => {
-                for change in list_changes([true; 3], None) {
-                    let _ = sink.send(change).await;
-                }
-                Ok(())
-            }
-            Err(RecvError::Closed) => return,
-        };
-        if let Err(error) = sent {
-            tracing::debug!("a notification was not sent: {error}");
         }
     }
 }

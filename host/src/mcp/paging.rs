@@ -2,11 +2,13 @@
 //! when others come and go meanwhile.
 
 use crate::bindings::types::{SkillModel, Summary};
+use crate::catalog::Listed;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rmcp::ErrorData;
 use rmcp::model::RequestId;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The part of a list that one answer holds.
 pub struct Page<'a, T> {
@@ -15,7 +17,11 @@ pub struct Page<'a, T> {
 }
 
 /// The page of skills after this cursor.
-pub fn skills<'a>(all: &'a [Summary], cursor: Option<&str>, most: usize) -> Result<Page<'a, Summary>, ErrorData> {
+pub fn skills<'a>(
+    all: &'a [Arc<Listed>],
+    cursor: Option<&str>,
+    most: usize,
+) -> Result<Page<'a, Arc<Listed>>, ErrorData> {
     let order = |skill: &Summary| {
         let model = u8::from(skill.model == SkillModel::Tree);
         (skill.skill_path.clone(), skill.file.root, model)
@@ -29,7 +35,7 @@ pub fn skills<'a>(all: &'a [Summary], cursor: Option<&str>, most: usize) -> Resu
     };
     let items = &all[start..(start + most).min(all.len())];
     let more = start + items.len() < all.len();
-    let last = items.last().filter(|_| more).map(order);
+    let last = items.last().filter(|_| more).map(|skill| order(skill));
     Ok(Page { items, next: last.map(|last| encoded(&last)) })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::bindings::types::Summary;
 use crate::mcp::answer::{ToolError, no_skill_error};
+use crate::catalog::Listed;
 use crate::mcp::catalog_text::plain_line;
 use crate::mcp::paging;
 use crate::mcp::resources;
@@ -14,6 +15,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
+use std::sync::Arc;
 /// The prompt with a completed argument. A skill of this name has no prompt of its own.
 pub const ANY_SKILL: &str = "skill";
 
@@ -30,7 +32,7 @@ pub async fn list(server: &Skillcell, cursor: Option<&str>) -> Result<ListPrompt
         prompts.push(Prompt::new(ANY_SKILL, Some(description), Some(vec![name])).with_title("Load a skill"));
     }
     // A name that cannot be shown as it is cannot be chosen either.
-    let can_be_shown = |skill: &&Summary| plain_line(&skill.shown_name) == skill.shown_name;
+    let can_be_shown = |skill: &&Arc<Listed>| plain_line(&skill.shown_name) == skill.shown_name;
     let own = page.items.iter().filter(|skill| !skill.shown_name.eq_ignore_ascii_case(ANY_SKILL));
     let own = own.filter(can_be_shown);
     prompts.extend(own.map(|skill| Prompt::new(&skill.shown_name, Some(plain_line(&skill.description)), None)));

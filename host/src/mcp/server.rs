@@ -190,7 +190,7 @@ impl ServerHandler for Skillcell {
     fn get_info(&self) -> ServerConfig {
         let mut extensions = ExtensionCapabilities::new();
         extensions.insert(extension::NAME.to_owned(), object!({"directoryRead": true}));
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_extensions_with(extensions)
             .enable_completions()
             .enable_prompts()
@@ -215,13 +215,7 @@ impl ServerHandler for Skillcell {
         result.capabilities.logging = Some(serde_json::Map::new());
         if self.reach == Reach::Http {
             // There is no way back to such a client between its requests.
-            let capabilities = &mut result.capabilities;
-            capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
-            capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
-            capabilities.resources.iter_mut().for_each(|resources| {
-                resources.list_changed = None;
-                resources.subscribe = None;
-            });
+            tells_nothing(&mut result.capabilities);
         }
         Ok(result)
     }
@@ -229,6 +223,9 @@ impl ServerHandler for Skillcell {
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         self.first_index().await;
         let versions = self.supported_protocol_versions().into_owned();
+        if self.config.frozen {
+            tells_nothing(&mut capabilities);
+        }
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
@@ -317,8 +314,12 @@ impl ServerHandler for Skillcell {
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if self.reach == Reach::Http {
-            let message = "over HTTP a client listens with subscriptions/listen of revision 2026-07-28";
+        let unavailable = match self.reach {
+            _ if self.config.frozen => Some("the server was started with --static, and nothing in it changes"),
+            Reach::Http => Some("over HTTP a client listens with subscriptions/listen of revision 2026-07-28"),
+            Reach::Stdio => None,
+        };
+        if let Some(message) = unavailable {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         }
         guarded(resources::read(self, &request.uri)).await?;
@@ -399,3 +400,13 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
 }
+/// Takes back the promise to tell of changes.
+fn tells_nothing(capabilities: &mut ServerCapabilities) {
+    capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
+    capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
+    capabilities.resources.iter_mut().for_each(|resources| {
+        resources.list_changed = None;
+        resources.subscribe = None;
+    });
+}
+

@@ -1,10 +1,10 @@
 //! The texts that depend on which skills there are: instructions, descriptions, and how to tell that a list changed.
 
 use crate::bindings::types::Summary;
-use crate::catalog::Index;
+use crate::catalog::{Index, Listed};
 use crate::mcp::catalog_text::{Entry, catalog_text, plain_line};
 use crate::mcp::resources;
-use crate::mcp::surface::{MOST_CHARACTERS, Surface};
+use crate::mcp::surface::{CatalogFormat, MOST_CHARACTERS, Surface};
 use crate::mcp::tools::{self, ToolName};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -35,7 +35,8 @@ impl Texts {
     pub fn new(index: &Index, surface: &Surface, location: impl Fn(&Summary) -> String) -> Self {
         let mut entries = Vec::with_capacity(index.skills.len());
         for skill in &index.skills {
-            entries.push(Entry { name: &skill.shown_name, description: &skill.description, location: location(skill) });
+            let location = if surface.format == CatalogFormat::Xml { location(skill) } else { String::new() };
+            entries.push(Entry { name: &skill.shown_name, description: &skill.description, location });
         }
         let search = surface.tools.contains(&ToolName::SkillsSearch);
         let search = search.then(|| ToolName::SkillsSearch.name_in(surface));
@@ -58,29 +59,32 @@ impl Texts {
             .then(|| catalog(surface.most_characters, tools::words_before_catalog(surface)));
         let prompt_description =
             format!("{SKILL_PROMPT}\n\n{}", catalog(surface.most_characters, SKILL_PROMPT.len() + 2));
-        let print = |of: &dyn Fn(&mut DefaultHasher)| {
-            let mut hasher = DefaultHasher::new();
-            of(&mut hasher);
-            hasher.finish()
-        };
         let prints = Prints {
-            tools: print(&|hasher| tool_catalog.hash(hasher)),
-            prompts: print(&|hasher| {
-                prompt_description.hash(hasher);
-                index.skills.iter().for_each(|skill| (&skill.shown_name, plain_line(&skill.description)).hash(hasher));
-            }),
-            resources: print(&|hasher| {
-                let uri = |skill: &Summary| resources::document_uri(surface, skill);
-                let listed = |skill: &Summary| {
-                    let name = resources::document_name(skill);
-                    let words = resources::word_for_word;
-                    (uri(skill), plain_line(name), plain_line(&skill.shown_name), words(&skill.description))
-                };
-                index.skills.iter().for_each(|skill| listed(skill).hash(hasher));
-            }),
+            tools: print(&tool_catalog),
+            prompts: print(&(
+                &prompt_description,
+                index.skills.iter().map(|skill| of(skill, surface)[0]).collect::<Vec<_>>(),
+            )),
+            resources: print(&index.skills.iter().map(|skill| of(skill, surface)[1]).collect::<Vec<_>>()),
         };
         Self { generation: index.generation, instructions, tool_catalog, prompt_description, prints }
     }
+}
+
+fn print(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What prompts and resources say about one skill.
+fn of(skill: &Listed, surface: &Surface) -> [u64; 2] {
+    *skill.prints.get_or_init(|| {
+        let prompt = (&skill.shown_name, plain_line(&skill.description));
+        let name = plain_line(resources::document_name(skill));
+        let (title, description) = (plain_line(&skill.shown_name), resources::word_for_word(&skill.description));
+        [print(&prompt), print(&(resources::document_uri(surface, skill), name, title, description))]
+    })
 }
 
 /// What the server says about itself before it knows the skills. Clients show this to the model before any tool.

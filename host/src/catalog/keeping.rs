@@ -1,0 +1,166 @@
+//! Bringing in what changes on disk without being asked to.
+
+use super::Catalog;
+use crate::library::watch::{Disturbances, Watcher};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// How often the server looks at the disk in any case.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// What stirs on disk is looked at when it was quiet for this long, or after so long at the latest.
+pub const LOOK_QUIET: Duration = Duration::from_millis(500);
+pub const LOOK_LONGEST: Duration = Duration::from_secs(5);
+
+impl Catalog {
+    /// Brings in what changed on disk: now, when something stirs there, and from time to time for what nobody noticed.
+    pub async fn keep_looking(self, mut watcher: Watcher, disturbances: Disturbances) {
+        let mut moments = Moments::new(disturbances);
+        let mut news = self.news();
+        loop {
+            tokio::select! {
+                moment = moments.next() => {
+                    if moment == Moment::Clock {
+                        watcher.watch();
+                    }
+                    self.bring_in(None).await;
+                }
+                // A root that a question found is watched from then on.
+                Ok(()) = news.changed() => watcher.watch(),
+            }
+        }
+    }
+}
+
+/// Why to look at the disk now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Clock,
+    Stirred,
+}
+
+/// The moments to look at the disk. Nothing is forgotten when waiting for one is given up.
+struct Moments {
+    schedule: Schedule,
+    /// Missing when nobody watches.
+    disturbances: Option<Disturbances>,
+}
+
+impl Moments {
+    fn new(disturbances: Disturbances) -> Self {
+        Self { schedule: Schedule::new(Instant::now()), disturbances: Some(disturbances) }
+    }
+
+    async fn next(&mut self) -> Moment {
+        loop {
+            let due = self.schedule.due();
+            let stirs = async {
+                match &mut self.disturbances {
+                    Some(disturbances) => disturbances.changed().await.ok().and_then(|()| *disturbances.borrow()),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                stirred = stirs => match stirred {
+                    Some(last) => self.schedule.stirred(last),
+                    None => self.disturbances = None,
+                },
+                () = sleep_until(due) => {
+                    if let Some(moment) = self.schedule.take(Instant::now()) {
+                        return moment;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// When the next look is due.
+struct Schedule {
+    clock: Instant,
+    /// The first and the last time something stirred since the last look.
+    stirs: Option<(Instant, Instant)>,
+}
+
+impl Schedule {
+    fn new(now: Instant) -> Self {
+        Self { clock: now, stirs: None }
+    }
+
+    fn stirred(&mut self, last: Instant) {
+        let first = self.stirs.map_or(last, |(first, _)| first);
+        self.stirs = Some((first, last));
+    }
+
+    fn due(&self) -> Instant {
+        self.quiet().map_or(self.clock, |quiet| quiet.min(self.clock))
+    }
+
+    /// When it was quiet for long enough, or restless for too long.
+    fn quiet(&self) -> Option<Instant> {
+        self.stirs.map(|(first, last)| (last + LOOK_QUIET).min(first + LOOK_LONGEST))
+    }
+
+    /// What is due now. A look by the clock is also one at what stirs, but that may go on.
+    fn take(&mut self, now: Instant) -> Option<Moment> {
+        if self.quiet().is_some_and(|quiet| quiet <= now) {
+            self.stirs = None;
+            return Some(Moment::Stirred);
+        }
+        (self.clock <= now).then(|| {
+            self.clock = now + LOOK_EVERY;
+            Moment::Clock
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moments of a minute and a half in milliseconds, when something stirs at these.
+    fn moments(stirs: &[u64]) -> Vec<(u64, Moment)> {
+        let start = Instant::now();
+        let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+        let mut schedule = Schedule::new(start);
+        let mut stirs = stirs.iter().copied().peekable();
+        let mut seen = Vec::new();
+        while schedule.due() <= at(90_000) {
+            if let Some(stir) = stirs.next_if(|stir| at(*stir) < schedule.due()) {
+                schedule.stirred(at(stir));
+                continue;
+            }
+            let due = schedule.due();
+            let moment = schedule.take(due).expect("it is due");
+            seen.push((u64::try_from((due - start).as_millis()).unwrap(), moment));
+        }
+        seen
+    }
+
+    fn stirred(stirs: &[u64]) -> Vec<u64> {
+        let seen = moments(stirs).into_iter().filter(|(_, moment)| *moment == Moment::Stirred);
+        seen.map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn the_clock_goes_on_whether_or_not_anything_stirs() {
+        let clock = |stirs: &[u64]| -> Vec<u64> {
+            let seen = moments(stirs).into_iter().filter(|(_, moment)| *moment == Moment::Clock);
+            seen.map(|(at, _)| at).collect()
+        };
+        assert_eq!(clock(&[]), [0, 30_000, 60_000, 90_000]);
+        assert_eq!(clock(&[1_000, 29_800, 60_000]), [0, 30_000, 60_000, 90_000]);
+    }
+
+    #[test]
+    fn what_stirs_is_looked_at_once_when_it_is_quiet() {
+        assert_eq!(stirred(&[1_000, 1_200, 1_699, 70_000]), [2_199, 70_500]);
+        assert_eq!(stirred(&[29_800, 30_100]), [30_600], "the clock in between does not count");
+    }
+
+    #[test]
+    fn what_never_rests_is_looked_at_all_the_same() {
+        let stirs: Vec<u64> = (10..140).map(|number| number * 100).collect();
+        assert_eq!(stirred(&stirs), [6_000, 11_000, 14_400]);
+    }
+}
