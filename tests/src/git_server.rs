@@ -13,7 +13,7 @@ use git2::Repository;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 use wire::Answer;
@@ -193,13 +193,16 @@ impl State {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no connection panicked with it")
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait(&self, what: &str, done: impl Fn(&State) -> bool) {
-        let (state, timeout) =
-            self.changed.wait_timeout_while(self.state(), PATIENCE, |state| !done(state)).expect("no panic with it");
-        assert!(!timeout.timed_out(), "no {what} in {PATIENCE:?}: {:?}", state.requests);
+        let waited = self.changed.wait_timeout_while(self.state(), PATIENCE, |state| !done(state));
+        let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        let asked: Vec<String> =
+            state.requests.iter().map(|request| format!("{} {}", request.method, request.target)).collect();
+        drop(state);
+        assert!(!timeout.timed_out(), "no {what} in {PATIENCE:?}: {asked:#?}");
     }
 
     /// Answers a connection until it ends. A client may go away at any moment.
@@ -284,13 +287,13 @@ impl Shared {
         state.held += 1;
         self.changed.notify_all();
         let holds = |state: &mut State| state.fault.is_some() && !state.ended;
-        drop(self.changed.wait_while(state, holds).expect("no connection panicked with it"));
+        drop(self.changed.wait_while(state, holds));
     }
 
     /// Lets some time pass, unless the server ends or behaves meanwhile.
     fn pause(&self, time: Duration) {
         let holds = |state: &mut State| state.fault.is_some() && !state.ended;
-        drop(self.changed.wait_timeout_while(self.state(), time, holds).expect("no connection panicked with it"));
+        drop(self.changed.wait_timeout_while(self.state(), time, holds));
     }
 
     /// The answer to who is not let in.

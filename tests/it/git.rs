@@ -1,0 +1,175 @@
+//! Skills from repositories: over every way to them, always as the remote has them, whatever happens on the way.
+
+mod addresses;
+mod branches;
+mod damage;
+mod helper;
+mod network;
+mod refresh;
+mod serving;
+mod sharing;
+mod token;
+
+use crate::{SKILLCELL, SMALL};
+use git2::{Repository, Status, StatusOptions};
+use serde_json::{Value, json};
+use skillcell_tests::git_server::{Authority, GitServer};
+use skillcell_tests::{Launch, Session, Upstream, write_files};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longer than anything a test waits for, on the slowest machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A repository with `SMALL` in it, the home of those who serve it, and where both are.
+struct Scene {
+    upstream: Upstream,
+    repositories: TempDir,
+    home: TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self::with(&SMALL)
+    }
+
+    fn with(files: &[(&str, &str)]) -> Self {
+        let folder = || tempfile::tempdir().expect("a temporary folder");
+        let repositories = folder();
+        Self { upstream: Upstream::with(repositories.path(), "skills", files), repositories, home: folder() }
+    }
+
+    /// Serves the repositories over plain HTTP.
+    fn http(&self) -> GitServer {
+        GitServer::http(self.repositories.path())
+    }
+
+    /// Serves them over TLS. Only the operator's file says whom to trust.
+    fn https(&self) -> GitServer {
+        let authority = Authority::default();
+        authority.write(&self.home.path().join("authority.pem"));
+        self.configure("git: {ca_file: ~/authority.pem}\n");
+        GitServer::https(self.repositories.path(), &authority)
+    }
+
+    /// Writes the operator's file.
+    fn configure(&self, yaml: &str) {
+        write_files(self.home.path(), &[(".config/skillcell/config.yaml", yaml)]);
+    }
+
+    /// A server of the repository at an address.
+    fn launch(&self, url: &str) -> Launch {
+        self.bare().env("SKILLS_REPO", url)
+    }
+
+    /// A server that knows of no repository, in a folder without skills.
+    fn bare(&self) -> Launch {
+        Launch::new(SKILLCELL).with_home(self.home.path()).folder(self.home.path())
+    }
+
+    /// Where clones are kept.
+    fn clones(&self) -> PathBuf {
+        self.home.path().join(".local/share/skillcell/repos")
+    }
+
+    /// The only clone.
+    fn clone(&self) -> PathBuf {
+        let found = clones_in(&self.clones());
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    }
+
+    /// The clone is exactly what the branch of the remote has, and nothing is left around it.
+    fn is_intact(&self, branch: &str) {
+        let clone = Repository::open(self.clone()).expect("a repository");
+        assert_eq!(clone.head().unwrap().target().unwrap().to_string(), self.upstream.tip(branch));
+        assert_eq!(changed_files(&clone), Vec::<String>::new());
+        let mut walked = Vec::new();
+        let tree = clone.head().unwrap().peel_to_tree().unwrap();
+        tree.walk(git2::TreeWalkMode::PreOrder, |_, entry| {
+            walked.push(entry.id());
+            git2::TreeWalkResult::Ok
+        })
+        .unwrap();
+        let objects = clone.odb().unwrap();
+        assert!(walked.iter().all(|id| objects.read(*id).is_ok()), "not every object can be read");
+        let left = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+        let leftovers: Vec<_> = std::fs::read_dir(self.clones()).unwrap().flatten().filter(left).collect();
+        assert!(leftovers.is_empty(), "{leftovers:?}");
+    }
+}
+
+fn clones_in(folder: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| path.join(".git").exists()).collect()
+}
+
+/// Files that are not as the checked-out commit has them, with ignored ones.
+fn changed_files(clone: &Repository) -> Vec<String> {
+    let mut options = StatusOptions::new();
+    options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(true);
+    let statuses = clone.statuses(Some(&mut options)).unwrap();
+    let changed = statuses.iter().filter(|entry| entry.status() != Status::CURRENT);
+    changed.map(|entry| entry.path().unwrap().to_owned()).collect()
+}
+
+/// A skill `forms` whose text is this line.
+fn forms(line: &str) -> String {
+    SMALL[0].1.replace("Validate on submit.", line)
+}
+
+/// The last line of the skill `forms`, or why there is none.
+fn text(session: &mut Session) -> String {
+    let result = session.call("get_skill", json!({"context": "x", "skill_path": "forms"}));
+    let block = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}; log:\n{}", session.log()));
+    let answer: Value = serde_json::from_str(block).unwrap_or_else(|_| json!({"content": block}));
+    let content = answer["content"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    content.lines().next_back().unwrap_or_default().to_owned()
+}
+
+/// How many skills the answer to a posted `skills_list` has.
+fn listed(session: &mut Session, id: &Value) -> usize {
+    let answer = session.answer(id);
+    let skills = answer["result"]["structuredContent"]["skills"].as_array();
+    skills.unwrap_or_else(|| panic!("{answer}; log:\n{}", session.log())).len()
+}
+
+/// The paths of all skills.
+fn names(session: &mut Session) -> Vec<String> {
+    let list = session.call_json("skills_list", json!({}));
+    list["skills"].as_array().unwrap().iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Refreshes, after those who are at it already: the server syncs by itself when it starts.
+fn refresh(session: &mut Session) -> Value {
+    let mut answer = Value::Null;
+    eventually("the end of another refresh", || {
+        answer = session.call_json("refresh_skills", json!({}));
+        answer != json!({"success": false})
+    });
+    answer
+}
+
+/// A refresh that must succeed.
+fn refreshed(session: &mut Session) -> Value {
+    let answer = refresh(session);
+    assert_eq!(answer["success"], true, "{answer}; log:\n{}", session.log());
+    answer
+}
+
+/// A refresh that must not succeed, and what it says.
+fn refused(session: &mut Session) -> String {
+    let answer = refresh(session);
+    assert_eq!(answer["success"], false, "{answer}; log:\n{}", session.log());
+    answer["message"].as_str().unwrap_or_else(|| panic!("no message: {answer}")).to_owned()
+}
+
+/// Waits for something that nobody tells of.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what} did not come in {PATIENCE:?}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}

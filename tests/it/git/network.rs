@@ -1,0 +1,204 @@
+//! Remotes that fail, talk nonsense, are slow, hang, or are not there.
+
+use super::{PATIENCE, Scene, eventually, forms, listed, names, refreshed, refused, text};
+use serde_json::json;
+use skillcell_tests::git_server::{Fault, On};
+use std::time::{Duration, Instant};
+
+/// Longest a server may take to end.
+const END: Duration = Duration::from_secs(1);
+
+/// Long before a remote would be given up.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// Where nobody listens.
+const NOWHERE: &str = "http://127.0.0.1:1/skills.git";
+
+#[test]
+fn whatever_a_remote_answers_the_skills_stay_and_come_back_new() {
+    let scene = Scene::new();
+    scene.configure("git: {timeout_seconds: 2}\n");
+    let server = scene.http();
+    let mut session = scene.launch(&server.url("skills")).start();
+    refreshed(&mut session);
+    let slowly = Fault::Drip(10, Duration::from_millis(500));
+    let faults = [
+        (On::Refs, Fault::Status(500), "answers with an error (500)"),
+        (On::Pack, Fault::Status(503), "answers with an error (503)"),
+        (On::Refs, Fault::Status(403), "is private or does not exist (403)"),
+        (On::Refs, Fault::Status(404), "is private or does not exist (404)"),
+        (On::Refs, Fault::Page, "is no repository that git can fetch"),
+        (On::Pack, Fault::Page, "is no repository that git can fetch"),
+        (On::Refs, Fault::DisguisedPage, ""),
+        (On::Pack, Fault::DisguisedPage, ""),
+        (On::Refs, Fault::Cut(0), "broke off"),
+        (On::Refs, Fault::Cut(100), "broke off"),
+        (On::Pack, Fault::Cut(0), "broke off"),
+        (On::Pack, Fault::Cut(3), "broke off"),
+        (On::Pack, Fault::Cut(120), "broke off"),
+        (On::Refs, Fault::HangUp, ""),
+        (On::Pack, Fault::HangUp, ""),
+        (On::Everything, Fault::HangUp, ""),
+        (On::Refs, Fault::Hang, "git.timeout_seconds"),
+        (On::Pack, Fault::Hang, "git.timeout_seconds"),
+        (On::Pack, Fault::Stall(120), "git.timeout_seconds"),
+        (On::Pack, slowly, "git.timeout_seconds"),
+        (On::Refs, Fault::Redirect(server.base_at("127.0.0.1")), "too many redirects"),
+        (On::Pack, Fault::Redirect(server.base_at("127.0.0.1")), "only the first request may be redirected"),
+    ];
+    let mut served = "Validate on submit.".to_owned();
+    for (number, (on, fault, expected)) in faults.into_iter().enumerate() {
+        let newer = format!("Edition {number}.");
+        scene.upstream.push("main", &[("forms.md", &forms(&newer))]);
+        server.misbehave(on, fault.clone());
+        let message = refused(&mut session);
+        assert!(message.contains(expected), "{on:?} {fault:?}: {message}");
+        assert!(message.contains("127.0.0.1"), "{on:?} {fault:?}: {message}");
+        assert_eq!(text(&mut session), served, "{on:?} {fault:?}");
+        server.behave();
+        refreshed(&mut session);
+        assert_eq!(text(&mut session), newer, "{on:?} {fault:?}");
+        served = newer;
+    }
+    scene.is_intact("main");
+}
+
+#[test]
+fn a_remote_that_fails_before_the_first_clone_is_tried_again() {
+    let scene = Scene::new();
+    scene.configure("git: {timeout_seconds: 2}\n");
+    let server = scene.http();
+    for fault in [Fault::Status(500), Fault::DisguisedPage, Fault::Cut(200), Fault::Hang, Fault::HangUp] {
+        server.misbehave(On::Everything, fault.clone());
+        let mut session = scene.launch(&server.url("skills")).start();
+        assert_eq!(names(&mut session), Vec::<String>::new(), "{fault:?}");
+        assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["no_match"], true);
+        refused(&mut session);
+        server.behave();
+        refreshed(&mut session);
+        assert_eq!(names(&mut session), ["forms", "pdf"], "{fault:?}");
+        scene.is_intact("main");
+        std::fs::remove_dir_all(scene.clones()).unwrap();
+    }
+}
+
+#[test]
+fn nobody_at_the_address_is_told_and_what_was_cloned_is_served() {
+    let scene = Scene::new();
+    let mut session = scene.launch(NOWHERE).start();
+    assert_eq!(names(&mut session), Vec::<String>::new());
+    assert!(session.log().contains("127.0.0.1:1 cannot be reached"), "{}", session.log());
+    assert!(refused(&mut session).contains("127.0.0.1:1 cannot be reached"));
+    drop(session);
+    let server = scene.http();
+    std::fs::remove_dir_all(scene.clones()).unwrap();
+    assert_eq!(names(&mut scene.launch(&server.url("skills")).start()), ["forms", "pdf"]);
+    server.misbehave(On::Everything, Fault::HangUp);
+    let mut session = scene.launch(&server.url("skills")).start();
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    refused(&mut session);
+    server.behave();
+    scene.upstream.push("main", &[("forms.md", &forms("Newer."))]);
+    refreshed(&mut session);
+    assert_eq!(text(&mut session), "Newer.");
+}
+
+#[test]
+fn a_repository_on_disk_may_come_later() {
+    let scene = Scene::new();
+    let (here, away) = (scene.upstream.path(), scene.repositories.path().join("away"));
+    std::fs::rename(here, &away).unwrap();
+    let mut session = scene.launch(&scene.upstream.file_url()).start();
+    assert_eq!(names(&mut session), Vec::<String>::new());
+    assert!(refused(&mut session).contains("there is no repository at"));
+    std::fs::rename(&away, here).unwrap();
+    refreshed(&mut session);
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+}
+
+#[test]
+fn a_hanging_first_clone_holds_up_only_what_needs_it() {
+    let scene = Scene::new();
+    let server = scene.http();
+    for stateless in [false, true] {
+        server.misbehave(On::Refs, Fault::Hang);
+        let launch = scene.launch(&server.url("skills"));
+        let began = Instant::now();
+        let mut session = if stateless { launch.modern() } else { launch.start() };
+        if stateless {
+            session.result("server/discover", json!({}));
+        }
+        assert!(began.elapsed() < AT_ONCE, "the handshake took {:?}", began.elapsed());
+        server.wait_until_held(1 + usize::from(stateless));
+        let waiting = session.post("tools/call", json!({"name": "skills_list", "arguments": {}}));
+        session.post("prompts/list", json!({}));
+        if !stateless {
+            session.result("ping", json!({}));
+        }
+        server.behave();
+        assert_eq!(listed(&mut session, &waiting), 2);
+        drop(session);
+        std::fs::remove_dir_all(scene.clones()).unwrap();
+    }
+}
+
+#[test]
+fn a_hanging_remote_does_not_hold_up_a_server_that_has_a_clone() {
+    let scene = Scene::new();
+    let server = scene.http();
+    assert_eq!(names(&mut scene.launch(&server.url("skills")).start()), ["forms", "pdf"]);
+    server.misbehave(On::Everything, Fault::Hang);
+    let began = Instant::now();
+    let mut session = scene.launch(&server.url("skills")).start();
+    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+}
+
+#[test]
+fn the_end_comes_in_time_while_a_remote_hangs() {
+    let scene = Scene::new();
+    let server = scene.http();
+    let mut held = 0;
+    for way in ["INT", "TERM", "end of input"] {
+        for (on, fault) in [(On::Refs, Fault::Hang), (On::Pack, Fault::Stall(40))] {
+            for first_clone in [true, false] {
+                let mut session = if first_clone {
+                    let _ = std::fs::remove_dir_all(scene.clones());
+                    server.misbehave(on, fault.clone());
+                    scene.launch(&server.url("skills")).start()
+                } else {
+                    let mut session = scene.launch(&server.url("skills")).start();
+                    refreshed(&mut session);
+                    scene.upstream.push("main", &[("forms.md", &forms(&format!("Edition {held}.")))]);
+                    server.misbehave(on, fault.clone());
+                    session.post("tools/call", json!({"name": "refresh_skills", "arguments": {}}));
+                    session
+                };
+                held += 1;
+                server.wait_until_held(held);
+                let began = Instant::now();
+                if way == "end of input" {
+                    session.close_input()
+                } else {
+                    session.signal(way)
+                }
+                let (status, _) = session.wait();
+                assert!(status.success() && began.elapsed() < END, "{way}: {status} after {:?}", began.elapsed());
+                server.behave();
+            }
+        }
+    }
+    refreshed(&mut scene.launch(&server.url("skills")).start());
+    scene.is_intact("main");
+}
+
+#[test]
+fn a_slow_remote_is_waited_for() {
+    let scene = Scene::new();
+    let server = scene.http();
+    server.misbehave(On::Everything, Fault::Drip(40, Duration::from_millis(20)));
+    let mut session = scene.launch(&server.url("skills")).start();
+    let began = Instant::now();
+    eventually("the skills", || names(&mut session) == ["forms", "pdf"]);
+    assert!(began.elapsed() < PATIENCE);
+}
