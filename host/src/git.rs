@@ -6,6 +6,7 @@
 pub mod address;
 pub mod credential;
 pub mod place;
+mod checkout;
 mod fetch;
 mod problem;
 mod progress;
@@ -13,10 +14,13 @@ mod sync;
 mod transport;
 mod worktree;
 
+pub use problem::SyncError;
 pub use sync::Wanted;
 
 use crate::catalog::Catalog;
-use crate::config::git::{Git, Network, Refresh, Remote};
+use crate::config::git::{Git, Network, Remote};
+use crate::library::roots::SkillRoot;
+use crate::printable::counted;
 use git2::ConfigLevel;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,13 +29,14 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use sync::Synced;
 use tokio::sync::oneshot;
+use tokio::time::MissedTickBehavior;
 use ureq::tls::{Certificate, PemItem, parse_pem};
 
 /// What another server synced this long ago need not be synced again at the start.
 const SYNCED_LATELY: Duration = Duration::from_secs(5);
 
-/// How often a repository is tried that could not be cloned yet.
-const RETRY: Duration = Duration::from_secs(60);
+/// How often it is looked whether a repository is to be synced, and how often one is tried that could not be cloned yet.
+const RETRY: Duration = Duration::from_mins(1);
 
 /// How long something may take.
 #[derive(Debug, Clone)]
@@ -108,7 +113,6 @@ pub struct Repositories {
 struct Shared {
     remotes: Vec<Remote>,
     network: Network,
-    refresh: Refresh,
     /// Whether somebody is syncing.
     busy: AtomicBool,
     /// What went wrong last with each, so that it is told once.
@@ -142,8 +146,8 @@ impl Repositories {
         let main = git.instead_of_folders.iter().filter(|_| !folders_named);
         let remotes: Vec<Remote> = main.chain(&git.more).cloned().collect();
         let told = Mutex::new(vec![None; remotes.len()]);
-        let (network, refresh) = (git.network.clone(), git.refresh);
-        Self { shared: Arc::new(Shared { remotes, network, refresh, busy: AtomicBool::new(false), told }) }
+        let network = git.network.clone();
+        Self { shared: Arc::new(Shared { remotes, network, busy: AtomicBool::new(false), told }) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -165,35 +169,57 @@ impl Repositories {
         }
     }
 
-    /// Syncs now, and then from time to time.
-    pub async fn keep_synced(&self, catalog: &Catalog) {
-        if self.is_empty() {
-            return;
-        }
-        let mut wanted = Wanted::UnlessWithin(SYNCED_LATELY);
+    /// Syncs now, and then as often as the operator and the content of each repository want it.
+    pub async fn keep_synced(&self, catalog: &Catalog, roots: &[SkillRoot]) {
+        let mut last_tries: Vec<Option<Instant>> = vec![None; self.shared.remotes.len()];
         let mut clock = tokio::time::interval(RETRY);
-        loop {
-            self.sync(wanted, catalog).await;
-            let every = self.shared.refresh.every();
-            let pause = if self.is_incomplete() { Some(RETRY.min(every.unwrap_or(RETRY))) } else { every };
-            let Some(pause) = pause else { return };
-            clock.reset_after(pause);
+        clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !self.is_empty() {
             clock.tick().await;
-            // Of several servers with one clone, one is enough.
-            wanted = Wanted::UnlessWithin(pause / 2);
+            let mut due = Vec::new();
+            let mut recent = Duration::MAX;
+            for (number, last) in last_tries.iter_mut().enumerate() {
+                let every =
+                    if last.is_none() { Some(2 * SYNCED_LATELY) } else { self.every(number, catalog, roots).await };
+                let Some(every) = every else { continue };
+                if last.is_none_or(|last| last.elapsed() + SYNCED_LATELY >= every) {
+                    *last = Some(Instant::now());
+                    due.push(number);
+                    // Of several servers with one clone, one is enough.
+                    recent = recent.min(every / 2);
+                }
+            }
+            if !due.is_empty() {
+                self.sync_some(due, Wanted::UnlessWithin(recent), catalog).await;
+            }
         }
+    }
+
+    /// How often a repository is synced by itself, or never.
+    async fn every(&self, number: usize, catalog: &Catalog, roots: &[SkillRoot]) -> Option<Duration> {
+        let folder = &self.shared.remotes[number].folder;
+        if !place::is_there(folder) {
+            return Some(RETRY);
+        }
+        let root = (0..).zip(roots).find(|(_, root)| root.is_in(folder)).map(|(number, _)| number)?;
+        let refresh = catalog.settings_of(root).await.ok()?.refresh;
+        refresh.enabled.then(|| Duration::from_mins(refresh.interval_minutes.into()))
     }
 
     /// Syncs all of them and brings in what changed. Nothing if somebody is at it already.
     ///
     /// Whoever stops waiting stops nothing: the work goes on.
     pub async fn sync(&self, wanted: Wanted, catalog: &Catalog) -> Option<Vec<Outcome>> {
+        self.sync_some((0..self.shared.remotes.len()).collect(), wanted, catalog).await
+    }
+
+    async fn sync_some(&self, which: Vec<usize>, wanted: Wanted, catalog: &Catalog) -> Option<Vec<Outcome>> {
         let was_busy = self.shared.busy.swap(true, Ordering::AcqRel);
         let busy = (!was_busy).then(|| Busy(Arc::clone(&self.shared)))?;
         let (done, outcomes) = oneshot::channel();
         let (repositories, worker_catalog) = (self.clone(), catalog.clone());
         let work = move || {
-            let outcomes = repositories.sync_all(wanted, &worker_catalog);
+            let outcomes = repositories.sync_now(&which, wanted, &worker_catalog);
             drop(busy);
             let _ = done.send(outcomes);
         };
@@ -206,30 +232,34 @@ impl Repositories {
         outcomes
     }
 
-    fn sync_all(&self, wanted: Wanted, catalog: &Catalog) -> Vec<Outcome> {
+    fn sync_now(&self, which: &[usize], wanted: Wanted, catalog: &Catalog) -> Vec<Outcome> {
         let pause = || Box::new(catalog.pause()) as Box<dyn Any>;
         let Shared { remotes, network, .. } = &*self.shared;
         let results: Vec<Result<Synced, String>> = thread::scope(|scope| {
-            let sync = |remote| scope.spawn(move || sync::sync(remote, network, wanted, &pause));
-            let syncing: Vec<_> = remotes.iter().map(sync).collect();
-            let result = |thread: thread::ScopedJoinHandle<'_, Result<Synced, problem::SyncError>>| match thread.join()
-            {
+            let pause = &pause;
+            let sync = |number: &usize| {
+                let remote = &remotes[*number];
+                scope.spawn(move || sync::sync(remote, network, wanted, pause))
+            };
+            let syncing: Vec<_> = which.iter().map(sync).collect();
+            let result = |thread: thread::ScopedJoinHandle<'_, Result<Synced, SyncError>>| match thread.join() {
                 Ok(result) => result.map_err(|error| error.to_string()),
                 Err(_) => Err("the server panicked while it synced".to_owned()),
             };
             syncing.into_iter().map(result).collect()
         });
-        let outcomes = remotes.iter().zip(results).enumerate();
-        outcomes.map(|(number, (remote, result))| self.outcome(number, remote, result)).collect()
+        which.iter().zip(results).map(|(number, result)| self.outcome(*number, result)).collect()
     }
 
-    fn outcome(&self, number: usize, remote: &Remote, result: Result<Synced, String>) -> Outcome {
+    fn outcome(&self, number: usize, result: Result<Synced, String>) -> Outcome {
+        let remote = &self.shared.remotes[number];
         let address = remote.address.text().to_owned();
         let mut told = self.shared.told.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut told[number], result.as_ref().err().cloned());
         match &result {
             Ok(Synced { commit, files_changed }) if *files_changed > 0 || before.is_some() => {
-                tracing::info!("{address} is at {}: {files_changed} files changed", &commit[..10.min(commit.len())]);
+                let changed = counted(*files_changed, "file");
+                tracing::info!("{address} is at {}: {changed} changed", &commit[..10.min(commit.len())]);
             }
             Err(problem) if before.as_ref() != Some(problem) => tracing::warn!("{problem}"),
             Ok(_) => tracing::debug!("{address} is as it was"),

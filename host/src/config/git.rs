@@ -4,14 +4,12 @@ use super::file::{RawGit, RawRefresh, RawRepository};
 use crate::git::address::{Address, WrongAddress};
 use crate::git::credential::Credential;
 use crate::git::place;
+use crate::printable::printable;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often repositories are refreshed, unless told otherwise.
-const USUAL_INTERVAL: Duration = Duration::from_secs(15 * 60);
-
 /// Longest that one exchange with a remote may take, unless told otherwise.
-const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
+const USUAL_TIMEOUT: Duration = Duration::from_mins(1);
 
 const LONGEST_TIMEOUT: u64 = 24 * 60 * 60;
 
@@ -57,24 +55,12 @@ impl Default for Network {
     }
 }
 
-/// When repositories are refreshed by themselves, as far as somebody said it. The word of the operator and the environment
-/// wins over that of content.
+/// When repositories are refreshed by themselves, as far as the operator or the environment said it. The rest is for content to
+/// say, which the engine knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refresh {
     pub enabled: Option<bool>,
     pub interval: Option<Duration>,
-}
-
-impl Refresh {
-    /// What holds when this one says nothing.
-    pub fn or(self, weaker: Self) -> Self {
-        Self { enabled: self.enabled.or(weaker.enabled), interval: self.interval.or(weaker.interval) }
-    }
-
-    /// How often, or never.
-    pub fn every(self) -> Option<Duration> {
-        self.enabled.unwrap_or(true).then(|| self.interval.unwrap_or(USUAL_INTERVAL))
-    }
 }
 
 /// Why this cannot be meant.
@@ -122,7 +108,10 @@ pub fn resolve(
             hosts.extend(address.host().map(str::to_owned));
             let branch = (around.variable)("SKILLS_BRANCH").map(|branch| branch.trim().to_owned());
             if let Some(branch) = branch.as_ref().filter(|branch| !is_branch(branch)) {
-                return Err(WrongGit::InVariable(format!("SKILLS_BRANCH is `{branch}`, which is no name of a branch")));
+                return Err(WrongGit::InVariable(format!(
+                    "SKILLS_BRANCH is `{}`, which is no name of a branch",
+                    printable(branch)
+                )));
             }
             let credential = in_address.or_else(|| token.clone().filter(|_| address.host().is_some()));
             let existing = place::existing(&address, around.home);
@@ -181,7 +170,7 @@ fn certificates(path: &Path) -> Result<Vec<u8>, WrongGit> {
 }
 
 fn refresh(raw: &RawRefresh, around: &Around) -> Result<Refresh, WrongGit> {
-    let minutes = |minutes: u32| Duration::from_secs(60 * u64::from(minutes));
+    let minutes = |minutes: u32| Duration::from_mins(minutes.into());
     if raw.interval_minutes == Some(0) {
         let message = "refresh.interval_minutes is 0, and must be at least 1; `refresh.enabled: false` switches it off";
         return Err(WrongGit::InFile(message.to_owned()));
@@ -191,7 +180,8 @@ fn refresh(raw: &RawRefresh, around: &Around) -> Result<Refresh, WrongGit> {
     match text.trim().parse() {
         Ok(number) if number > 0 => Ok(Refresh { enabled: Some(true), interval: Some(minutes(number)) }),
         _ => Err(WrongGit::InVariable(format!(
-            "REFRESH_INTERVAL_MINUTES is `{text}`, which is no number of minutes\nhint: set it to a whole number above 0, as in REFRESH_INTERVAL_MINUTES=15"
+            "REFRESH_INTERVAL_MINUTES is `{}`, which is no number of minutes\nhint: set it to a whole number above 0, as in REFRESH_INTERVAL_MINUTES=15",
+            printable(&text)
         ))),
     }
 }
@@ -255,15 +245,15 @@ mod tests {
 
     #[test]
     fn the_environment_sets_the_interval_and_switches_it_on() {
-        let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
-        let every = |file: &str, variables: &[(&str, &str)]| resolved(file, variables).unwrap().refresh.every();
-        assert_eq!(every("{}", &[]), minutes(15));
-        assert_eq!(every("refresh: {interval_minutes: 5}", &[]), minutes(5));
-        assert_eq!(every("refresh: {enabled: false}", &[]), None);
-        assert_eq!(every("refresh: {enabled: false}", &[("REFRESH_INTERVAL_MINUTES", "3")]), minutes(3));
-        let content = Refresh { enabled: Some(false), interval: minutes(1) };
-        let operator = Refresh { enabled: Some(true), interval: None };
-        assert_eq!(operator.or(content).every(), minutes(1));
+        let said = |file: &str, variables: &[(&str, &str)]| {
+            let Refresh { enabled, interval } = resolved(file, variables).unwrap().refresh;
+            (enabled, interval.map(|interval| interval.as_secs() / 60))
+        };
+        assert_eq!(said("{}", &[]), (None, None));
+        assert_eq!(said("refresh: {interval_minutes: 5}", &[]), (None, Some(5)));
+        assert_eq!(said("refresh: {enabled: false}", &[]), (Some(false), None));
+        let variable = [("REFRESH_INTERVAL_MINUTES", "3")];
+        assert_eq!(said("refresh: {enabled: false, interval_minutes: 5}", &variable), (Some(true), Some(3)));
     }
 
     #[test]

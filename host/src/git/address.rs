@@ -44,7 +44,7 @@ impl Address {
         if scheme == "file" {
             let path = rest.strip_prefix("localhost").unwrap_or(rest);
             let is_path = path.starts_with('/');
-            return if is_path { Ok((Self::in_folder(PathBuf::from(decoded(path))), None)) } else { Err(unknown()) };
+            return if is_path { Ok((Self::in_folder(Path::new(&decoded(path))), None)) } else { Err(unknown()) };
         }
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
@@ -71,16 +71,20 @@ impl Address {
 
     fn of_path(text: &str, folder: impl Fn(&str) -> PathBuf) -> Result<(Self, Option<Credential>), WrongAddress> {
         // As in `git@github.com:team/skills.git`. A folder with a colon can be named with `./` in front.
+        // It looks like a flag of some program, and nobody means that.
+        if text.starts_with('-') {
+            return Err(WrongAddress::Unknown { shown: without_user(text) });
+        }
         let end = text.find('/').unwrap_or(text.len());
         let bare = text[..end].rfind('@').map_or(text, |at| &text[at + 1..]);
         if let Some((host, path)) = bare.split_once(':').filter(|(host, _)| !host.contains('/')) {
             let instead = format!("https://{host}/{}", path.trim_start_matches('/'));
             return Err(WrongAddress::Ssh { shown: without_user(text), instead });
         }
-        Ok((Self::in_folder(folder(text)), None))
+        Ok((Self::in_folder(&folder(text)), None))
     }
 
-    fn in_folder(path: PathBuf) -> Self {
+    fn in_folder(path: &Path) -> Self {
         // Put together anew, without `.` and double separators.
         let path: PathBuf = path.components().collect();
         Self { text: path.to_string_lossy().into_owned(), way: Way::Folder(path) }
@@ -186,16 +190,9 @@ fn decoded(text: &str) -> String {
     let mut at = 0;
     while at < bytes.len() {
         let escape = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        match escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                at += 3;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
+        let byte = escape.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        plain.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&plain).into_owned()
 }
@@ -233,6 +230,7 @@ mod tests {
             ("https://git hub.com/a", "no address"),
             ("file://skills", "no address"),
             ("", "no address"),
+            ("--upload-pack=x", "no address"),
             ("a\nb", "no address"),
         ] {
             let error = parse(text).unwrap_err().to_string();

@@ -1,12 +1,12 @@
 //! Getting the newest commit of one branch.
 
 use crate::config::git::{Network, Remote};
-use crate::git::problem::SyncError;
+use crate::git::problem::{NetworkError, SyncError, is_damage};
 use crate::git::progress::Progress;
 use crate::git::transport::{self, Exchange};
 use crate::git::{Patience, quiet};
 use crate::printable::quoted;
-use git2::{AutotagOption, Direction, FetchOptions, Oid, RemoteCallbacks, RemoteHead, Repository};
+use git2::{AutotagOption, Direction, ErrorCode, FetchOptions, Oid, RemoteCallbacks, RemoteHead, Repository};
 use std::sync::Arc;
 
 /// The branch that is served, if nobody named one and there is one of this name.
@@ -45,9 +45,15 @@ pub fn fetch(
     let _talking = transport::talk(Arc::clone(&exchange));
     let failed = |error: &git2::Error| {
         let timeout = || SyncError::TooSlow { address: address.to_owned(), seconds: network.timeout.as_secs() };
-        let unnamed = || SyncError::Git { address: address.to_owned(), reason: error.message().to_owned() };
-        let network = exchange.failure().map(SyncError::Network);
-        network.unwrap_or_else(|| if patience.is_over() { timeout() } else { unnamed() })
+        let (reason, address) = (error.message().to_owned(), address.to_owned());
+        let broken_off = || remote.address.host().filter(|_| error.code() == ErrorCode::Eof).map(str::to_owned);
+        match (exchange.failure(), broken_off()) {
+            (Some(failure), _) => failure.into(),
+            _ if patience.is_over() => timeout(),
+            (None, Some(host)) => NetworkError::BrokenOff { host, reason }.into(),
+            (None, None) if is_damage(error) => SyncError::Damaged { address, reason },
+            (None, None) => SyncError::Git { address, reason },
+        }
     };
     let mut origin = repository.remote_anonymous(address).map_err(|error| failed(&error))?;
     let mut connection = origin

@@ -32,8 +32,18 @@ pub enum SyncError {
         "{address} took longer than {seconds} seconds\nhint: set `git.timeout_seconds` to more, and look at the network"
     )]
     TooSlow { address: String, seconds: u64 },
+    /// Something is wrong with what git keeps in the clone, so that trying again is of no use.
+    #[error("the clone of {address} is damaged: {reason}")]
+    Damaged { address: String, reason: String },
     #[error("cannot sync {address}: {reason}")]
     Git { address: String, reason: String },
+}
+
+/// Whether libgit2 found something wrong with what it keeps on disk.
+pub fn is_damage(error: &git2::Error) -> bool {
+    use git2::ErrorClass::{Config, Index, Object, Odb, Reference, Repository, Sha1, Tree, Zlib};
+    let kept = matches!(error.class(), Config | Index | Object | Odb | Reference | Repository | Sha1 | Tree | Zlib);
+    kept && error.code() != git2::ErrorCode::Locked
 }
 
 /// What went wrong on the way to a remote. No text here holds a secret.

@@ -1,12 +1,12 @@
 //! Bringing one clone to the state of its remote, whatever happened to either.
 
 use crate::config::git::{Network, Remote};
-use crate::git::problem::SyncError;
+use crate::git::problem::{SyncError, is_damage};
 use crate::git::progress::Progress;
 use crate::git::worktree::{self, CheckedOut};
 use crate::git::{Patience, fetch, place, quiet};
 use crate::printable::{counted, quoted};
-use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryInitOptions};
+use git2::{Oid, Repository, RepositoryInitOptions};
 use std::any::Any;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -109,7 +109,11 @@ impl Work<'_> {
         if let Err(error) = worktree::head(&repository) {
             return self.repair(&error);
         }
-        let newest = fetch::fetch(&repository, self.remote, self.network, &self.patience, &Progress::silent())?;
+        let newest = fetch::fetch(&repository, self.remote, self.network, &self.patience, &Progress::silent());
+        let newest = match newest {
+            Err(SyncError::Damaged { reason, .. }) => return self.repair(&git2::Error::from_str(&reason)),
+            newest => newest?,
+        };
         match self.check_out(&repository, &newest, &known) {
             Ok(done) => Ok((newest.commit, done)),
             Err(error) if is_damage(&error) => self.repair(&error),
@@ -187,13 +191,6 @@ impl Work<'_> {
 fn known_tips(repository: &Repository) -> Vec<Oid> {
     let references = repository.references_glob(&fetch::reference("*"));
     references.into_iter().flatten().flatten().filter_map(|reference| reference.target()).collect()
-}
-
-/// Whether something is wrong with what git keeps, so that trying again is of no use.
-fn is_damage(error: &git2::Error) -> bool {
-    use ErrorClass::{Config, Index, Object, Odb, Reference, Repository, Sha1, Tree, Zlib};
-    let kept = matches!(error.class(), Config | Index | Object | Odb | Reference | Repository | Sha1 | Tree | Zlib);
-    kept && error.code() != ErrorCode::Locked
 }
 
 fn has_backups(git: &Path) -> bool {

@@ -1,8 +1,7 @@
 //! The files of a clone: what somebody changed in them, and how they become those of another commit.
 
-use git2::build::CheckoutBuilder;
-use git2::{Commit, Delta, ErrorCode, Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Signature, Status};
-use git2::{StatusOptions, Tree};
+use crate::git::checkout;
+use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Repository, Signature, Status, StatusOptions, Tree};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -40,10 +39,10 @@ pub struct Plan<'r> {
     folder: PathBuf,
     before: Option<Commit<'r>>,
     after: Commit<'r>,
+    /// Paths that are not certainly as the commit has them.
+    unsettled: BTreeSet<PathBuf>,
     /// Files with content that no known commit has.
     edits: BTreeSet<PathBuf>,
-    /// Files that the new tree does not have.
-    strays: BTreeSet<PathBuf>,
     /// Whether a commit was made here that came from no remote.
     own_commit: bool,
     files_changed: usize,
@@ -58,51 +57,43 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     let known = |name: &str| repository.refname_to_id(name).ok().and_then(|id| repository.find_commit(id).ok());
     let (target, synced) = (known(TARGET), known(SYNCED));
     let tree = |commit: &Commit<'r>| commit.tree();
-    let old_tree = before.as_ref().map(tree).transpose()?;
+    let old_tree = before.as_ref().or(synced.as_ref()).map(tree).transpose()?;
+    let target_tree = target.as_ref().map(tree).transpose()?;
     let new_tree = after.tree()?;
-    let trees: Vec<Tree<'_>> = [old_tree.clone(), target.as_ref().map(tree).transpose()?, Some(new_tree.clone())]
-        .into_iter()
-        .flatten()
-        .collect();
-    let mut candidates = BTreeSet::new();
-    let mut is_done = before.as_ref().is_some_and(|before| before.id() == commit) && target.is_none();
-    let mut strays = BTreeSet::new();
+    let difference = repository.diff_tree_to_tree(old_tree.as_ref(), Some(&new_tree), None)?;
+    let files = difference.deltas().flat_map(|delta| [delta.old_file().path(), delta.new_file().path()]);
+    let mut unsettled: BTreeSet<PathBuf> = files.flatten().map(Path::to_owned).collect();
     let mut options = StatusOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).exclude_submodules(true).include_ignored(false);
-    for entry in repository.statuses(Some(&mut options))?.iter() {
-        let path = path_of(entry.path_bytes());
-        if entry.status() == Status::CURRENT || is_nested_repository(entry.path_bytes()) {
-            continue;
-        }
-        is_done = false;
-        if entry.status().contains(Status::WT_NEW) && new_tree.get_path(&path).is_err() {
-            strays.insert(path.clone());
-        }
-        candidates.insert(path);
-    }
-    let difference = repository.diff_tree_to_tree(old_tree.as_ref(), Some(&new_tree), None)?;
-    // Files that git ignores may be where new ones come.
-    let added = difference.deltas().filter(|delta| delta.status() == Delta::Added);
-    candidates.extend(added.filter_map(|delta| delta.new_file().path().map(Path::to_owned)));
-    let mut edits = BTreeSet::new();
-    for path in candidates {
-        let Some(content) = content(&folder.join(&path)) else { continue };
-        let is_known = |tree: &Tree<'_>| tree.get_path(&path).is_ok_and(|entry| entry.id() == content);
-        if !trees.iter().any(is_known) {
-            edits.insert(path);
-        }
-    }
+    let statuses = repository.statuses(Some(&mut options))?;
+    let changed = statuses.iter().filter(|entry| entry.status() != Status::CURRENT);
+    let changed = changed.filter(|entry| !is_nested_repository(entry.path_bytes()));
+    unsettled.extend(changed.map(|entry| PathBuf::from(OsStr::from_bytes(entry.path_bytes()))));
+    let above: Vec<PathBuf> =
+        unsettled.iter().filter_map(|path| checkout::in_place_of_folder(&folder, path)).map(Path::to_owned).collect();
+    unsettled.extend(above);
+    let trees: Vec<Tree<'_>> = [old_tree, target_tree, Some(new_tree)].into_iter().flatten().collect();
+    let is_edit = |path: &&PathBuf| {
+        let is_known = |content: Oid| {
+            trees.iter().any(|tree| checkout::file_in(tree, path).is_some_and(|(known, _)| known == content))
+        };
+        let is_inside = checkout::in_place_of_folder(&folder, path).is_none();
+        is_inside && checkout::content(&folder.join(path)).is_some_and(|content| !is_known(content))
+    };
+    let edits = unsettled.iter().filter(is_edit).cloned().collect();
     let from_remote =
         |id: Oid| id == commit || before_fetch.contains(&id) || synced.as_ref().is_some_and(|synced| synced.id() == id);
     let own_commit = before.as_ref().is_some_and(|before| !from_remote(before.id()));
+    let is_at_commit = before.as_ref().is_some_and(|before| before.id() == commit);
+    let is_done = is_at_commit && target.is_none() && unsettled.is_empty();
     let files_changed = difference.deltas().len();
-    Ok(Plan { repository, folder, before, after, edits, strays, own_commit, files_changed, is_done })
+    Ok(Plan { repository, folder, before, after, unsettled, edits, own_commit, files_changed, is_done })
 }
 
 impl Plan<'_> {
     /// Whether the files are those of the commit already.
     pub fn is_done(&self) -> bool {
-        self.is_done && !self.own_commit
+        self.is_done
     }
 
     /// Keeps what somebody changed, and makes the files those of the commit. When it fails halfway, the next one goes on.
@@ -110,12 +101,7 @@ impl Plan<'_> {
         let backup = if self.edits.is_empty() && !self.own_commit { None } else { Some(self.back_up()?) };
         let message = "skillcell: sync";
         self.repository.reference(TARGET, self.after.id(), true, message)?;
-        for stray in &self.strays {
-            remove(&self.folder, stray).map_err(|error| git2::Error::from_str(&error.to_string()))?;
-        }
-        let mut how = CheckoutBuilder::new();
-        how.force().disable_filters(true).recreate_missing(true);
-        self.repository.checkout_tree(self.after.as_object(), Some(&mut how))?;
+        checkout::check_out(self.repository, &self.folder, &self.after.tree()?, &self.unsettled)?;
         let local = format!("refs/heads/{branch}");
         self.repository.reference(&local, self.after.id(), true, message)?;
         self.repository.set_head(&local)?;
@@ -137,6 +123,11 @@ impl Plan<'_> {
             index.read_tree(&before.tree()?)?;
         }
         for path in &self.edits {
+            // What was a folder is a file now, or a file a folder.
+            let _ = index.remove_dir(path, 0);
+            for above in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
+                let _ = index.remove(above, 0);
+            }
             let entry = self.entry(path).map_err(|error| git2::Error::from_str(&error.to_string()))?;
             index.add(&entry)?;
         }
@@ -171,21 +162,7 @@ impl Plan<'_> {
             let mode = if metadata.mode() & 0o100 == 0 { 0o100_644 } else { 0o100_755 };
             (mode, blob.commit().map_err(io::Error::other)?)
         };
-        let never = IndexTime::new(0, 0);
-        Ok(IndexEntry {
-            ctime: never,
-            mtime: never,
-            dev: 0,
-            ino: 0,
-            mode,
-            uid: 0,
-            gid: 0,
-            file_size: 0,
-            id,
-            flags: 0,
-            flags_extended: 0,
-            path: path.as_os_str().as_bytes().to_vec(),
-        })
+        Ok(checkout::entry(path, id, mode, None))
     }
 }
 
@@ -196,35 +173,6 @@ pub fn head(repository: &Repository) -> Result<Option<Commit<'_>>, git2::Error> 
         Err(error) if matches!(error.code(), ErrorCode::UnbornBranch | ErrorCode::NotFound) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The id that git would give to the content of a file, byte for byte. Nothing for what is neither a file nor a link.
-fn content(path: &Path) -> Option<Oid> {
-    let metadata = std::fs::symlink_metadata(path).ok()?;
-    if metadata.is_symlink() {
-        let target = std::fs::read_link(path).ok()?;
-        return Oid::hash_object(ObjectType::Blob, target.as_os_str().as_bytes()).ok();
-    }
-    Some(metadata).filter(std::fs::Metadata::is_file).and_then(|_| Oid::hash_file(ObjectType::Blob, path).ok())
-}
-
-/// Removes a file, and the folders above it that are empty then.
-fn remove(folder: &Path, path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(folder.join(path)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let above = path.ancestors().skip(1).take_while(|above| !above.as_os_str().is_empty());
-    for above in above {
-        if std::fs::remove_dir(folder.join(above)).is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// Git lists a repository inside another as a folder. It is somebody's work, and stays.

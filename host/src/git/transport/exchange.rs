@@ -178,18 +178,23 @@ impl Exchange {
         if said.split(';').next().unwrap_or_default().trim() != kind {
             return Err(NetworkError::NotGit { address, what: format!("it answers with `{}`", printable(said)) });
         }
-        Ok(Box::new(answer.into_body().into_with_config().limit(most).reader()))
+        let body = answer.into_body();
+        let left = body.content_length();
+        Ok(Box::new(Whole { body: body.into_with_config().limit(most).reader(), left }))
     }
 
     /// Whether to ask again and say who we are, or why that is of no use.
     fn may_authorize(&self) -> Result<bool, NetworkError> {
         let state = self.state();
-        if state.authorized || self.credential.is_none() {
+        if self.credential.is_none() {
             return Ok(false);
         }
         let address = self.address.clone();
         if state.redirected {
-            return Err(NetworkError::Moved { address, to: state.base.clone() });
+            return Err(NetworkError::Moved { address, to: without_secrets(&state.base) });
+        }
+        if state.authorized {
+            return Ok(false);
         }
         if self.keeps_secrets { Ok(true) } else { Err(NetworkError::NotSecret { address, status: 401 }) }
     }
@@ -225,7 +230,7 @@ impl Exchange {
             return Err(self.bad_redirect(&shown, "it leads to no repository"));
         };
         tracing::info!("{} is at {} now", self.address, without_secrets(base));
-        state.base = base.to_owned();
+        base.clone_into(&mut state.base);
         state.redirected = true;
         Ok(())
     }
@@ -254,6 +259,7 @@ impl Exchange {
             ureq::Error::BodyExceedsLimit(bytes) => {
                 NetworkError::BrokenOff { host, reason: format!("the answer is larger than {bytes} bytes") }
             }
+            ureq::Error::Io(error) => NetworkError::Unreachable { host, reason: error.to_string() },
             error => NetworkError::Unreachable { host, reason: error.to_string() },
         }
     }
@@ -267,6 +273,26 @@ impl Exchange {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An answer that is not whole is an error, also when it ends quietly.
+struct Whole<R> {
+    body: R,
+    /// Bytes that are still to come, if the remote said how many there are.
+    left: Option<u64>,
+}
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.body.read(bytes)?;
+        if let Some(left) = &mut self.left {
+            if count == 0 && *left > 0 && !bytes.is_empty() {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("{left} bytes are missing")));
+            }
+            *left = left.saturating_sub(count as u64);
+        }
+        Ok(count)
     }
 }
 

@@ -1,0 +1,158 @@
+//! Clones that were cut off, locked or damaged, and trees that mean harm.
+
+use super::*;
+
+#[test]
+fn a_damaged_clone_is_made_anew() {
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 7] = [
+        ("no objects", |git| fs::remove_dir_all(git.join("objects")).unwrap()),
+        ("no head", |git| fs::remove_file(git.join("HEAD")).unwrap()),
+        ("a head of nonsense", |git| fs::write(git.join("HEAD"), "nonsense").unwrap()),
+        ("a head of nothing", |git| fs::write(git.join("refs/heads/main"), "").unwrap()),
+        ("an index of nonsense", |git| fs::write(git.join("index"), "nonsense").unwrap()),
+        ("settings of nonsense", |git| fs::write(git.join("config"), "[[[").unwrap()),
+        ("an empty folder", |git| {
+            fs::remove_dir_all(git).unwrap();
+            fs::create_dir(git).unwrap();
+        }),
+    ];
+    for (what, damage) in damages {
+        let scene = Scene::new();
+        scene.push("main", &TWO);
+        scene.sync().unwrap();
+        damage(&scene.clone().join(".git"));
+        scene.write("mine.md", "an edit");
+        let commit = scene.push("main", &[("a/SKILL.md", "a"), ("c/SKILL.md", "c")]);
+        let synced = scene.sync().unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(synced.commit, commit.to_string(), "{what}");
+        scene.expect(&[("a/SKILL.md", "a"), ("c/SKILL.md", "c")]);
+        assert_eq!(scene.backups()[0]["mine.md"], "an edit", "{what}");
+        assert_eq!(scene.leftovers(), Vec::<String>::new(), "{what}");
+    }
+}
+
+#[test]
+fn a_folder_with_files_and_no_git_becomes_a_clone() {
+    let scene = Scene::new();
+    scene.push("main", &TWO);
+    scene.write("a/SKILL.md", "mine");
+    fs::set_permissions(scene.folder.path().join("repos"), fs::Permissions::from_mode(0o700)).unwrap();
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+    assert_eq!(scene.backups()[0]["a/SKILL.md"], "mine");
+}
+
+#[test]
+fn locks_that_somebody_left_are_removed_and_fresh_ones_are_told() {
+    let scene = Scene::new();
+    scene.push("main", &TWO);
+    scene.sync().unwrap();
+    let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock", "refs/skillcell/synced.lock", "shallow.lock"]
+        .map(|lock| scene.clone().join(".git").join(lock));
+    for lock in &locks {
+        File::create(lock).unwrap().set_modified(SystemTime::now() - Duration::from_mins(1)).unwrap();
+    }
+    scene.push("main", &[("a/SKILL.md", "new")]);
+    scene.sync().unwrap();
+    scene.expect(&[("a/SKILL.md", "new")]);
+    assert!(!locks.iter().any(|lock| lock.exists()));
+    fs::write(&locks[0], "").unwrap();
+    scene.push("main", &TWO);
+    let error = scene.sync().unwrap_err();
+    assert!(error.to_string().contains(&format!("remove {}", locks[0].display())), "{error}");
+    scene.expect(&[("a/SKILL.md", "new")]);
+    fs::remove_file(&locks[0]).unwrap();
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+}
+
+#[test]
+fn a_clone_that_was_interrupted_is_never_seen() {
+    let scene = Scene::new();
+    let error = scene.sync().unwrap_err();
+    assert!(matches!(error, SyncError::Empty { .. }), "{error}");
+    assert!(!scene.clone().exists());
+    assert_eq!(scene.leftovers(), Vec::<String>::new(), "what failed is removed");
+    let unfinished = place::fresh(&scene.remote()).unwrap().keep();
+    fs::create_dir_all(unfinished.join(".git/objects")).unwrap();
+    scene.push("main", &TWO);
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+    assert_eq!(scene.leftovers(), Vec::<String>::new(), "what others left is removed");
+}
+
+#[test]
+fn an_interrupted_checkout_is_finished_and_is_nobodys_edit() {
+    let scene = Scene::new();
+    scene.push("main", &[("a/SKILL.md", "a"), ("b/SKILL.md", "b"), ("old.md", "old")]);
+    scene.sync().unwrap();
+    let halfway = scene.push("main", &[("a/SKILL.md", "a2"), ("b/SKILL.md", "b2"), ("new.md", "new")]);
+    // As far as a checkout of that commit came before the machine went down.
+    let repository = place::open(&scene.clone()).unwrap();
+    let mut origin = repository.remote_anonymous(scene.remote().address.text()).unwrap();
+    origin.fetch(&["+refs/heads/main:refs/remotes/origin/main"], None, None).unwrap();
+    repository.reference("refs/skillcell/target", halfway, true, "").unwrap();
+    scene.write("a/SKILL.md", "a2");
+    scene.write("new.md", "new");
+    fs::remove_file(scene.clone().join("old.md")).unwrap();
+    scene.push("main", &[("a/SKILL.md", "a3"), ("b/SKILL.md", "b3")]);
+    scene.sync().unwrap();
+    scene.expect(&[("a/SKILL.md", "a3"), ("b/SKILL.md", "b3")]);
+    assert_eq!(scene.backups(), []);
+    scene.sync().unwrap();
+}
+
+#[test]
+fn a_checkout_that_fails_is_told_and_the_next_one_mends_it() {
+    let scene = Scene::new();
+    scene.push("main", &TWO);
+    scene.sync().unwrap();
+    let long = format!("c/{}.md", "x".repeat(300));
+    scene.push("main", &[("a/SKILL.md", "new"), (&long, "no disk takes this name")]);
+    let error = scene.sync().unwrap_err().to_string();
+    assert!(error.contains("could not be brought to disk"), "{error}");
+    assert!(scene.clone().join("a/SKILL.md").exists());
+    scene.push("main", &[("a/SKILL.md", "newer")]);
+    scene.sync().unwrap();
+    scene.expect(&[("a/SKILL.md", "newer")]);
+    assert_eq!(scene.backups(), []);
+}
+
+#[test]
+fn nothing_in_a_tree_leads_out_of_the_clone() {
+    let scene = Scene::new();
+    let outside = scene.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let to_outside = outside.display().to_string();
+    scene.push("main", &[("@link", &to_outside)]);
+    scene.sync().unwrap();
+    // What was a link is a folder now: nothing may be written through the link.
+    scene.push("main", &[("link/file.md", "inside")]);
+    scene.sync().unwrap();
+    scene.expect(&[("link/file.md", "inside")]);
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    for name in ["..", ".git", ".GIT", "git~1"] {
+        let blob = scene.origin.blob(b"[core]\n").unwrap();
+        let raw = |entry: &str, mode: &str, id: Oid| [format!("{mode} {entry}\0").as_bytes(), id.as_bytes()].concat();
+        let odb = scene.origin.odb().unwrap();
+        let inner = odb.write(ObjectType::Tree, &raw("config", "100644", blob)).unwrap();
+        let tree = odb.write(ObjectType::Tree, &raw(name, "40000", inner)).unwrap();
+        scene.push_tree("main", tree, None);
+        assert!(scene.sync().is_err(), "{name}");
+        assert!(!scene.folder.path().join("repos/config").exists());
+        assert!(fs::read_to_string(scene.clone().join(".git/config")).unwrap().contains("origin"), "{name}");
+    }
+    scene.push_forced("main", &TWO);
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+}
+
+#[test]
+fn a_folder_that_is_no_repository_is_told() {
+    let scene = Scene::new();
+    let (address, _) = Address::parse("team/skills", |path| scene.folder.path().join(path)).unwrap();
+    let remote = Remote { address, ..scene.remote() };
+    let error = sync(&remote, &Network::default(), Wanted::Now, &|| Box::new(())).unwrap_err().to_string();
+    assert!(error.contains("there is no repository at") && error.contains("https://"), "{error}");
+}
