@@ -5,6 +5,7 @@ mod demo;
 mod open;
 mod run;
 mod serve;
+mod stats;
 
 use crate::config::Told;
 use crate::mcp::surface::Profile;
@@ -51,6 +52,10 @@ enum Command {
     ///
     /// Example: skillcell audit verify
     Audit(audit::AuditArguments),
+    /// Show which skills were used, and which tools were called after them
+    ///
+    /// Example: skillcell stats --json
+    Stats(stats::Stats),
 }
 
 /// Where skills come from.
@@ -92,15 +97,15 @@ struct Serve {
     /// The tools to offer, as in `skill,skills_search`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
+    /// Serve the skills as they are at the start, whatever happens on disk afterwards; files that belong to a skill are still
+    /// read when they are asked for
+    #[arg(long = "static")]
+    frozen: bool,
     #[command(flatten)]
     http: Http,
 }
 
 /// How the server is reached over HTTP.
-    /// Serve the skills as they are at the start, whatever happens on disk afterwards; files that belong to a skill are still
-    /// read when they are asked for
-    #[arg(long = "static")]
-    frozen: bool,
 #[derive(Args)]
 struct Http {
     /// Serve Streamable HTTP at `/mcp` of this address instead, as in 127.0.0.1:8080 or only 8080
@@ -127,6 +132,7 @@ impl Cli {
             Some(Command::Demo) => demo::run(),
             Some(Command::Run(arguments)) => run::run(arguments),
             Some(Command::Audit(arguments)) => audit::run(&arguments),
+            Some(Command::Stats(arguments)) => stats::run(&arguments),
         }
     }
 

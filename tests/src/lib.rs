@@ -1,15 +1,19 @@
 //! Drives the real server: its binary, over its standard input and output.
 
 mod case;
+pub mod endpoint;
 mod generate;
+pub mod git_server;
 pub mod http;
 pub mod measure;
 mod native;
+mod repository;
 mod session;
 
 pub use case::{Case, Outcome, all_cases};
 pub use generate::write_library;
 pub use native::native_catalog;
+pub use repository::Upstream;
 pub use session::{Launch, Session};
 pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request;
 

@@ -2,9 +2,10 @@
 
 use super::open::{self, Opened};
 use super::{Http, Serve};
-use crate::catalog::Catalog;
+use crate::analytics::Usage;
 use crate::config::{self, Config};
-use crate::library::watch::{self, Disturbances, Watcher};
+use crate::git;
+use crate::library::watch::Watcher;
 use crate::lockdown;
 use crate::mcp::http;
 use crate::mcp::http::config::{HttpConfig, HttpProblem};
@@ -20,36 +21,29 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::BufReader;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 /// Two engines answer, two changes come in, the rest is files. More threads only cost memory.
 const BLOCKING_THREADS: usize = 8;
 
-/// How often the server looks at the disk by itself.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
-
-/// What stirs on disk is looked at when it was quiet for this long, or after so long at the latest.
-const LOOK_QUIET: Duration = Duration::from_millis(500);
-const LOOK_LONGEST: Duration = Duration::from_secs(5);
-
 /// More than anybody needs, and far from what a kernel has.
 const MOST_OPEN_FILES: u64 = 16_384;
 
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
+    let mut told = arguments.more.told();
+    told.folders = arguments.folders.into_iter().chain(told.folders).collect();
+    told.engine = arguments.engine;
+    told.frozen = arguments.frozen;
+    told.profile = arguments.profile;
+    told.tools = arguments.tools;
+    let http = over_http(arguments.http)?;
+    let mut config = config::resolve(told)?;
+    git::ask_credential_helper(&mut config.git);
     // Before the first thread, so that it holds for all of them.
     lockdown::forbid_programs()?;
     memory::keep_together();
     raise_open_files();
-    let mut told = arguments.more.told();
-    told.folders = arguments.folders.into_iter().chain(told.folders).collect();
-    told.engine = arguments.engine;
-    told.profile = arguments.profile;
-    told.tools = arguments.tools;
-    let http = over_http(arguments.http)?;
-    let config = config::resolve(told)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
@@ -70,13 +64,15 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
         () = ended.cancelled() => return Ok(()),
     };
     let Opened { catalog, config, terms, scripts } = opened?;
-    let (watcher, disturbances) = Watcher::new(Arc::clone(&terms.roots));
-    catalog.trust(watcher.stillness());
-    keep_looking(catalog.clone(), watcher, disturbances.clone());
     let cancellations = Cancellations::new(ended.clone());
     let reach = if http.is_some() { Reach::Http } else { Reach::Stdio };
-    let server = Skillcell::new(catalog, config, terms, scripts, reach, cancellations.clone());
-    tokio::spawn(notifications::announce(server.clone(), disturbances, ended.clone()));
+    let usage = Usage::open(&config);
+    let server = Skillcell::new(catalog, config, terms, scripts, reach, cancellations.clone()).with_usage(usage);
+    if server.config.frozen {
+        freeze(&server);
+    } else {
+        keep_fresh(&server, ended.clone());
+    }
     let scripts = server.scripts.clone();
     let Some(http) = http else {
         let (input, output) = (BufReader::new(std::io::stdin()), std::io::stdout());
@@ -123,19 +119,28 @@ fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Brings in what changed on disk: now, when something stirs there, and from time to time for what nobody noticed.
-fn keep_looking(catalog: Catalog, mut watcher: Watcher, mut disturbances: Disturbances) {
+/// Follows the disk and the remotes, and tells clients. Without a clone there is nothing to serve, so that comes first.
+fn keep_fresh(server: &Skillcell, ended: CancellationToken) {
+    let (watcher, disturbances) = Watcher::new(Arc::clone(&server.terms.roots));
+    let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
+    let roots = Arc::clone(&server.terms.roots);
+    catalog.trust(watcher.stillness());
+    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), ended));
     tokio::spawn(async move {
-        let mut clock = tokio::time::interval(LOOK_EVERY);
-        clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut watching = true;
-        loop {
-            tokio::select! {
-                _ = clock.tick() => watcher.watch(),
-                more = watch::settled(&mut disturbances, LOOK_QUIET, LOOK_LONGEST), if watching => watching = more,
-            }
-            catalog.bring_in(None).await;
-        }
+        repositories.first_clones(&catalog).await;
+        tokio::spawn(catalog.clone().keep_looking(watcher, disturbances));
+        repositories.keep_synced(&catalog, &roots).await;
+    });
+}
+
+/// Makes the first generation the only one.
+fn freeze(server: &Skillcell) {
+    tracing::info!("the skills stay as they are now, whatever happens on disk");
+    let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
+    catalog.freeze();
+    tokio::spawn(async move {
+        repositories.first_clones(&catalog).await;
+        catalog.bring_in(None).await;
     });
 }
 

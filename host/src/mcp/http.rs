@@ -76,7 +76,7 @@ const TRESPASSES: Rate = Rate { each_second: 20, at_once: 20 };
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 /// The header that names a session.
-const SESSION: &str = "mcp-session-id";
+pub const SESSION: &str = "mcp-session-id";
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 

@@ -1,8 +1,9 @@
 //! Prompts: one that loads any skill by its name, and one for each skill.
 
+use crate::analytics::Event;
 use crate::bindings::types::Summary;
-use crate::mcp::answer::{ToolError, no_skill_error};
 use crate::catalog::Listed;
+use crate::mcp::answer::{ToolError, no_skill_error};
 use crate::mcp::catalog_text::plain_line;
 use crate::mcp::paging;
 use crate::mcp::resources;
@@ -14,8 +15,8 @@ use rmcp::model::{
     PromptArgument, PromptMessage, ResourceContents, Role,
 };
 use serde_json::Value;
-
 use std::sync::Arc;
+
 /// The prompt with a completed argument. A skill of this name has no prompt of its own.
 pub const ANY_SKILL: &str = "skill";
 
@@ -61,6 +62,7 @@ pub async fn get(server: &Skillcell, request: GetPromptRequestParams) -> Result<
         return Err(ErrorData::invalid_params(message, None));
     }
     let (text, uri) = document(server, &skill.summary).await?;
+    server.usage.raise(Event::served_by_name(&skill.summary.address));
     let resource = ResourceContents::text(text, uri).with_mime_type("text/markdown");
     let annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(1.0);
     let block = ContentBlock::Resource(EmbeddedResource::new(resource).with_annotations(annotations));

@@ -2,9 +2,11 @@
 
 #![expect(deprecated, reason = "the newest revision has no log levels, and clients of the older ones ask for them")]
 
+use crate::analytics::Usage;
 use crate::bindings::types::Summary;
 use crate::catalog::{Catalog, Index};
 use crate::config::Config;
+use crate::git::Repositories;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::left_out::LeftOut;
@@ -13,10 +15,11 @@ use crate::mcp::requests::{Cancellations, guarded, progress};
 use crate::mcp::surface::Surface;
 use crate::mcp::texts::{self, Texts};
 use crate::mcp::tools::ToolName;
-use crate::mcp::{completion, extension, paging, prompts, resources};
+use crate::mcp::{completion, extension, http, paging, prompts, resources};
 use crate::printable::printable;
 use crate::scripts::{Progress, Scripts};
 use crate::worlds::engine::Terms;
+use hyper::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
     DiscoverResult, ErrorCode, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -73,6 +76,8 @@ pub struct Skillcell {
     shared: Arc<Shared>,
     pub cancellations: Cancellations,
     subscribed: Arc<Subscribed>,
+    /// Where this client's doings are written down.
+    pub usage: Usage,
 }
 
 /// Everything a request may need.
@@ -89,6 +94,7 @@ pub struct Shared {
     pub hashing: Mutex<()>,
     /// Held while `refresh_skills` works.
     pub refreshing: Mutex<()>,
+    pub repositories: Repositories,
     texts: texts::Cache,
 }
 
@@ -118,6 +124,7 @@ impl Skillcell {
         reach: Reach,
         cancellations: Cancellations,
     ) -> Self {
+        let repositories = Repositories::new(&config.git, config.roots.names_folders());
         let shared = Shared {
             catalog,
             config,
@@ -128,9 +135,29 @@ impl Skillcell {
             left_out: LeftOut::default(),
             hashing: Mutex::default(),
             refreshing: Mutex::default(),
+            repositories,
             texts: texts::Cache::default(),
         };
-        Self { shared: Arc::new(shared), cancellations, subscribed: Arc::default() }
+        Self { shared: Arc::new(shared), cancellations, subscribed: Arc::default(), usage: Usage::off() }
+    }
+
+    pub fn with_usage(self, usage: Usage) -> Self {
+        Self { usage, ..self }
+    }
+
+    /// The server as the client of this request talks to it. Over HTTP there is only what it says about itself: the session
+    /// that it was given, else its name.
+    fn as_for(&self, context: &RequestContext<RoleServer>) -> Self {
+        if self.reach == Reach::Stdio || !self.usage.is_on() {
+            return self.clone();
+        }
+        let header = |name: &str| {
+            let value = context.extensions.get::<Parts>()?.headers.get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let named = || context.client_info().map(|client| format!("{} {}", client.name, client.version));
+        let client = header(http::SESSION).or_else(named).or_else(|| header("user-agent"));
+        self.clone().with_usage(self.usage.of_client(&client.unwrap_or_default()))
     }
 
     async fn call(
@@ -144,6 +171,7 @@ impl Skillcell {
             let message = format!("there is no tool `{}`: tools/list tells what there is", printable(&request.name));
             return Err(ErrorData::invalid_params(message, None));
         };
+        self.usage.called(tool.name());
         let called = tool.call(self, Arguments::new(request.arguments), cancelled, progress).await;
         called.map_err(|error| {
             let mut error = ErrorData::from(error);
@@ -201,6 +229,9 @@ impl ServerHandler for Skillcell {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
+        if self.config.frozen {
+            tells_nothing(&mut capabilities);
+        }
         ServerConfig::new(capabilities).with_server_info(self.implementation()).with_instructions(self.instructions())
     }
 
@@ -223,9 +254,6 @@ impl ServerHandler for Skillcell {
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         self.first_index().await;
         let versions = self.supported_protocol_versions().into_owned();
-        if self.config.frozen {
-            tells_nothing(&mut capabilities);
-        }
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
@@ -260,7 +288,7 @@ impl ServerHandler for Skillcell {
         let structured = knows_structured(&context);
         let cancelled = self.cancellations.token(&context);
         let progress = progress(&context);
-        let answer = guarded(self.call(request, cancelled, progress)).await?;
+        let answer = guarded(self.as_for(&context).call(request, cancelled, progress)).await?;
         Ok(answer.into_result(structured).into())
     }
 
@@ -275,9 +303,9 @@ impl ServerHandler for Skillcell {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        Ok(guarded(prompts::get(self, request)).await?.into())
+        Ok(guarded(prompts::get(&self.as_for(&context), request)).await?.into())
     }
 
     async fn complete(
@@ -308,9 +336,9 @@ impl ServerHandler for Skillcell {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(ReadResourceResult::new(guarded(resources::read(self, &request.uri)).await?).into())
+        Ok(ReadResourceResult::new(guarded(resources::serve(&self.as_for(&context), &request.uri)).await?).into())
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -389,6 +417,16 @@ impl Shared {
     }
 }
 
+/// Takes back the promise to tell of changes.
+fn tells_nothing(capabilities: &mut ServerCapabilities) {
+    capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
+    capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
+    capabilities.resources.iter_mut().for_each(|resources| {
+        resources.list_changed = None;
+        resources.subscribe = None;
+    });
+}
+
 fn no_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{}`", printable(method)), None)
 }
@@ -400,13 +438,3 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
 }
-/// Takes back the promise to tell of changes.
-fn tells_nothing(capabilities: &mut ServerCapabilities) {
-    capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
-    capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
-    capabilities.resources.iter_mut().for_each(|resources| {
-        resources.list_changed = None;
-        resources.subscribe = None;
-    });
-}
-

@@ -17,6 +17,8 @@ use std::time::Duration;
 /// The terms of one run, for telling.
 #[derive(Debug)]
 pub struct Policy {
+    /// Address of the skill that was asked for.
+    pub address: String,
     /// The skill that owns the script, and the label of its root.
     pub skill_path: String,
     pub root: String,
@@ -121,6 +123,7 @@ pub fn decide(inputs: Inputs<'_>, skill: impl Fn() -> Result<Skill, NoDigest>) -
         names.join("/")
     };
     let policy = Policy {
+        address: found.address.clone(),
         skill_path: found.skill_path.clone(),
         root: root.label.clone(),
         script: script.file.clone(),

@@ -1,5 +1,6 @@
 //! `report_usage`: whether a skill helped.
 
+use crate::analytics::Event;
 use crate::bindings::catalog::Called;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, ToolError};
@@ -23,8 +24,9 @@ pub async fn report_usage(server: &Skillcell, mut arguments: Arguments) -> Resul
         Err(error) => return Ok(Answer::no_skill(&name, &error)),
     };
     let verdict = if useful { "useful" } else { "not useful" };
-    let comment = comment.map(|comment| format!(": {}", printable(&comment))).unwrap_or_default();
-    tracing::info!("feedback: `{}` was {verdict}{comment}", printable(&address));
+    let shown = comment.as_ref().map(|comment| format!(": {}", printable(comment))).unwrap_or_default();
+    tracing::info!("feedback: `{}` was {verdict}{shown}", printable(&address));
+    server.usage.raise(Event::SkillFeedback { skill_path: address.clone(), useful, comment });
     Ok(Answer::json(&Recorded { recorded: true, message: format!("Feedback recorded for {address}") }))
 }
 

@@ -1,5 +1,6 @@
 //! `run_script`: a script of a skill, in the sandbox.
 
+use crate::analytics::Event;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
@@ -24,11 +25,14 @@ pub async fn run_script(
         dry_run: arguments.boolean("dry_run")?.unwrap_or(false),
     };
     arguments.finish()?;
+    let args_provided: Vec<String> = request.arguments.keys().cloned().collect();
     let answered = if request.dry_run {
         server.scripts.dry_run(request).await.map(|policy| Answer::json(&shown(server, policy_view(&policy))))
     } else {
         server.scripts.run(request, cancelled, progress).await.map(|ran| {
+            let skill_path = ran.policy.address.clone();
             let mut view = RunView::new(ran);
+            server.usage.raise(view.event(skill_path, args_provided));
             view.refusals = view.refusals.into_iter().map(|refusal| server.shown_message(refusal)).collect();
             Answer::json(&view)
         })
@@ -84,6 +88,20 @@ impl RunView {
             peak_memory_bytes: finished.peak_memory,
             refusals: policy.refusals.into_iter().chain(finished.denials).collect(),
             resolved_from: policy.resolved_from,
+        }
+    }
+}
+
+impl RunView {
+    fn event(&self, skill_path: String, args_provided: Vec<String>) -> Event {
+        Event::ScriptExecuted {
+            skill_path,
+            file: self.script.clone(),
+            execution_mode: "server",
+            success: self.success,
+            exit_code: self.exit_code,
+            duration_ms: self.duration_ms,
+            args_provided,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `skill`: a skill by its name, exactly as it is written.
 
+use crate::analytics::Event;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
@@ -8,7 +9,11 @@ use crate::printable::printable;
 pub async fn skill(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let name = arguments.required_text("name")?;
     arguments.finish()?;
-    Ok(match server.catalog.skill(&name).await? {
+    let found = server.catalog.skill(&name).await?;
+    if let Ok(served) = &found {
+        server.usage.raise(Event::served_by_name(&served.skill.summary.address));
+    }
+    Ok(match found {
         Ok(served) if server.surface().skill_header => {
             let shown = printable(&served.skill.summary.shown_name);
             let folder = server.shown_folder(&served.skill);

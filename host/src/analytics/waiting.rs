@@ -1,0 +1,208 @@
+//! The events that no endpoint has yet: a folder of files, shared by all servers of this user.
+
+use super::segment::{self, Finished, Segment};
+use crate::private;
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most events that are sent at once, in number and in bytes.
+pub const BATCH_EVENTS: usize = 500;
+const BATCH_BYTES: usize = 1 << 20;
+
+/// Most files that are sent at once. Each is open meanwhile.
+const BATCH_FILES: usize = 200;
+
+/// A file that is longer than this is closed, in bytes.
+const SEGMENT_BYTES: u64 = 256 << 10;
+
+/// A full buffer is so many files at least, so that little is dropped at once.
+const SHARES: u64 = 8;
+
+/// The buffer, and the file in it that this server writes.
+pub struct Waiting {
+    pub folder: PathBuf,
+    most_bytes: u64,
+    current: Mutex<Option<Segment>>,
+}
+
+/// How many events were dropped because there was no room.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Dropped {
+    events: u64,
+    /// The file that was counted last. If it is still there, it was counted and not yet removed.
+    last: String,
+}
+
+impl Dropped {
+    fn path(folder: &Path) -> PathBuf {
+        folder.join("dropped.json")
+    }
+
+    fn read(folder: &Path) -> Self {
+        let text = std::fs::read_to_string(Self::path(folder)).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        private::write(&Self::path(folder), &serde_json::to_vec(self)?)
+    }
+}
+
+/// Events that are sent together, out of files that nobody else has meanwhile.
+pub struct Batch {
+    pub events: Vec<String>,
+    files: Vec<Finished>,
+}
+
+impl Batch {
+    /// Forgets the events, because an endpoint has them.
+    pub fn remove(self) -> io::Result<()> {
+        self.files.into_iter().try_for_each(Finished::remove)
+    }
+}
+
+impl Waiting {
+    /// Opens the folder. It is made when it is missing.
+    pub fn open(folder: &Path, most_bytes: u64) -> io::Result<Self> {
+        private::folder(folder).map_err(io::Error::other)?;
+        Ok(Self { folder: folder.to_owned(), most_bytes, current: Mutex::default() })
+    }
+
+    /// Adds lines, one for each event. They are on disk when this returns.
+    pub fn add(&self, lines: &str, events: usize) -> io::Result<()> {
+        let mut current = self.current();
+        let is_full = |segment: &Segment| segment.length >= self.segment_bytes() || segment.events >= BATCH_EVENTS;
+        if current.as_ref().is_none_or(|segment| is_full(segment) || segment.is_gone()) {
+            // First it is closed, so that it is among those that may have to go.
+            *current = None;
+            private::folder(&self.folder).map_err(io::Error::other)?;
+            self.make_room()?;
+            *current = Some(Segment::create(&self.folder)?);
+        }
+        let added = current.as_mut().map_or(Ok(()), |segment| segment.add(lines, events));
+        if added.is_err() {
+            *current = None;
+        }
+        added
+    }
+
+    /// Closes the file that this server writes, so that it can be sent. False if there is nothing in it.
+    pub fn close(&self) -> bool {
+        self.current().take_if(|segment| segment.events > 0).is_some()
+    }
+
+    /// Events that can be sent now, the oldest first. Files that servers still write to are left alone.
+    pub fn batch(&self) -> io::Result<Batch> {
+        let own = self.current().as_ref().map(|segment| self.folder.join(&segment.name));
+        let counted = Dropped::read(&self.folder).last;
+        let mut batch = Batch { events: Vec::new(), files: Vec::new() };
+        let mut bytes = 0;
+        for path in segment::list(&self.folder)?.iter().filter(|path| Some(*path) != own.as_ref()) {
+            let Some(mut file) = Finished::take(path) else { continue };
+            let events = file.events()?;
+            if events.is_empty() || file.name() == Some(&counted) {
+                file.remove()?;
+                continue;
+            }
+            bytes += events.iter().map(String::len).sum::<usize>();
+            let fits = batch.events.len() + events.len() <= BATCH_EVENTS && bytes <= BATCH_BYTES;
+            if !batch.files.is_empty() && !fits {
+                break;
+            }
+            batch.events.extend(events);
+            batch.files.push(file);
+            if batch.files.len() == BATCH_FILES {
+                break;
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Held by the one server that sends. Nothing while another has it.
+    pub fn only_sender(&self) -> io::Result<Option<File>> {
+        try_lock(&self.folder.join("sending.lock"))
+    }
+
+    /// Drops the oldest files until there is room for one more. What is being sent stays.
+    pub fn make_room(&self) -> io::Result<()> {
+        let Some(_alone) = try_lock(&self.folder.join("dropping.lock"))? else { return Ok(()) };
+        let paths = segment::list(&self.folder)?;
+        let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let mut total: u64 = paths.iter().map(length).sum();
+        let room = self.most_bytes - self.segment_bytes();
+        let mut dropped = 0;
+        for path in paths {
+            if total <= room {
+                break;
+            }
+            let length = length(&path);
+            let Some(file) = Finished::take(&path) else { continue };
+            dropped += self.drop_file(file)?;
+            total -= length;
+        }
+        if dropped > 0 {
+            tracing::warn!(
+                "{} dropped, the oldest: more than {} bytes wait for the analytics endpoint; raise \
+                 `analytics.buffer_max_bytes` or see why it takes none",
+                if dropped == 1 { "1 event was".to_owned() } else { format!("{dropped} events were") },
+                self.most_bytes
+            );
+        }
+        Ok(())
+    }
+
+    /// Counts first, so that what is gone was counted, also after a crash in between.
+    fn drop_file(&self, mut file: Finished) -> io::Result<usize> {
+        let mut dropped = Dropped::read(&self.folder);
+        let mut events = 0;
+        if file.name() != Some(&dropped.last) {
+            events = file.events()?.len();
+            dropped.events += events as u64;
+            file.name().unwrap_or_default().clone_into(&mut dropped.last);
+            dropped.write(&self.folder)?;
+        }
+        file.remove()?;
+        Ok(events)
+    }
+
+    /// How many events were dropped on this machine, ever.
+    pub fn dropped(&self) -> u64 {
+        Dropped::read(&self.folder).events
+    }
+
+    fn segment_bytes(&self) -> u64 {
+        SEGMENT_BYTES.min(self.most_bytes / SHARES)
+    }
+
+    fn current(&self) -> MutexGuard<'_, Option<Segment>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many events wait in a folder, and how many were dropped there. Nothing is made or locked.
+pub fn count(folder: &Path) -> (usize, u64) {
+    let lines = |path: &PathBuf| {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).count()
+    };
+    let waiting = segment::list(folder).unwrap_or_default().iter().map(lines).sum();
+    (waiting, Dropped::read(folder).events)
+}
+
+/// Takes a lock if it is free. It ends with the file.
+pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

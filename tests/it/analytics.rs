@@ -1,0 +1,103 @@
+//! Events and history: what is written down, what is sent, and what never is.
+
+mod crash;
+mod events;
+mod sending;
+mod stats;
+
+use crate::{SKILLCELL, library};
+use serde_json::{Value, json};
+use skillcell_tests::endpoint::Endpoint;
+use skillcell_tests::{Launch, Session, write_files};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Long enough that nothing is sent by itself while a test looks.
+const NEVER: &str = "interval_seconds: 3600";
+
+/// Short enough that a test does not wait.
+const OFTEN: &str = "interval_seconds: 0.02, timeout_seconds: 0.3";
+
+const SKILLS: [(&str, &str); 9] = [
+    ("_root.md", "---\nkeywords: [everything]\ndescription: All\n---\nRules.\n"),
+    (
+        "ui/_index.md",
+        "---\nkeywords: [screen]\ndescription: UI\nassets:\n  - {file: base.css, description: d, type: template}\n---\nUI.\n",
+    ),
+    ("ui/_index/base.css", "body {}\n"),
+    (
+        "ui/auth.md",
+        "---\nkeywords: [login, form]\ndescription: Login\nassets:\n  - {file: logo.svg, description: d, type: image}\n\
+         scripts:\n  - {file: check.sh, description: d, execution: server}\n---\nLog in.\n",
+    ),
+    ("ui/auth/logo.svg", "<svg/>"),
+    ("ui/auth/check.sh", "exit \"$SKILL_ARG_CODE\"\n"),
+    ("api/auth.md", "---\nkeywords: [login, api]\ndescription: API\n---\nTokens.\n"),
+    ("pdf/SKILL.md", "---\nname: pdf\ndescription: Read portable documents\n---\n\nUse the reader.\n"),
+    ("pdf/notes/a.txt", "aaa"),
+];
+
+/// A home whose operator says this about analytics.
+fn home(analytics: &str) -> TempDir {
+    library(&[(".config/skillcell/config.yaml", &format!("analytics: {{{analytics}}}\n"))])
+}
+
+/// A home whose operator sends events to an endpoint.
+fn home_for(endpoint: &Endpoint, more: &str) -> TempDir {
+    home(&format!("endpoint: \"{}\", {more}", endpoint.url()))
+}
+
+fn launch(skills: &Path, home: &Path) -> Launch {
+    Launch::new(SKILLCELL).arg(skills).with_home(home).env("USER", "tester")
+}
+
+fn records(home: &Path) -> PathBuf {
+    home.join(".local/share/skillcell/analytics")
+}
+
+/// The files of events that nobody has yet.
+fn waiting_files(home: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(records(home).join("waiting")).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+    files.sort();
+    files
+}
+
+/// The events that nobody has yet, the oldest first.
+fn waiting(home: &Path) -> Vec<Value> {
+    let text: String = waiting_files(home).iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// Says that a skill was useful, in words that are found again.
+fn post_feedback(session: &mut Session, words: &str) -> Value {
+    let arguments = json!({"skill_path": "pdf", "useful": true, "comment": words});
+    session.post("tools/call", json!({"name": "report_usage", "arguments": arguments}))
+}
+
+fn feedback(session: &mut Session, words: &str) {
+    let id = post_feedback(session, words);
+    let answer = session.answer(&id);
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("\"recorded\":true"), "{answer}");
+}
+
+fn words(event: &Value) -> String {
+    event["data"]["comment"].as_str().unwrap_or_else(|| panic!("{event}")).to_owned()
+}
+
+fn stats(home: &Path) -> Value {
+    let output = Launch::bare(SKILLCELL).with_home(home).arg("stats").arg("--json").output();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A file that an earlier server left behind.
+fn leave_behind(home: &Path, name: &str, bytes: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = records(home).join("waiting");
+    write_files(&folder, &[(name, bytes)]);
+    for (path, mode) in [(records(home), 0o700), (folder.clone(), 0o700), (folder.join(name), 0o600)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+}

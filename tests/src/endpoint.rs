@@ -1,0 +1,165 @@
+//! A place for events: a real HTTP server that does what a test orders.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// Longer than anything a test waits for, on the slowest machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What becomes of a request.
+#[derive(Debug, Clone)]
+pub enum Order {
+    Take,
+    /// Refuse with this status.
+    Refuse(u16),
+    /// Say nothing until the client gives up.
+    Hang,
+    /// Take the events, and say so after the client gave up.
+    TakeLate,
+    /// Take the events, and end the connection without a word.
+    TakeAndClose,
+    /// End the connection without a word.
+    Close,
+    /// Send the client to another address.
+    Redirect(String),
+    /// Take the events, and answer without end.
+    Flood,
+}
+
+/// What came in so far.
+#[derive(Default)]
+pub struct Received {
+    /// The bodies of all requests, whatever became of them.
+    pub requests: Vec<Value>,
+    /// The heads of them.
+    pub heads: Vec<String>,
+    /// Every event that was taken, by its id, and how often it was.
+    pub taken: BTreeMap<String, (Value, usize)>,
+    /// Requests that are being answered, and the most there ever were.
+    open: usize,
+    pub most_open: usize,
+}
+
+type Orders = dyn Fn(usize) -> Order + Send + Sync;
+
+/// A server on a free port of this machine.
+pub struct Endpoint {
+    address: SocketAddr,
+    received: Arc<(Mutex<Received>, Condvar)>,
+}
+
+impl Endpoint {
+    /// Takes everything.
+    pub fn start() -> Self {
+        Self::with_orders(|_| Order::Take)
+    }
+
+    /// Asks what to do with each request, counted from 0.
+    pub fn with_orders(orders: impl Fn(usize) -> Order + Send + Sync + 'static) -> Self {
+        Self::on(TcpListener::bind("127.0.0.1:0").expect("a free port"), orders)
+    }
+
+    /// Answers at a port that was chosen before.
+    pub fn on(listener: TcpListener, orders: impl Fn(usize) -> Order + Send + Sync + 'static) -> Self {
+        let address = listener.local_addr().expect("a bound port");
+        let received: Arc<(Mutex<Received>, Condvar)> = Arc::default();
+        let (theirs, orders): (_, Arc<Orders>) = (Arc::clone(&received), Arc::new(orders));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (received, orders) = (Arc::clone(&theirs), Arc::clone(&orders));
+                // A client that goes away in the middle is no mistake.
+                std::thread::spawn(move || answer(stream, &received, &*orders).ok());
+            }
+        });
+        Self { address, received }
+    }
+
+    /// Its address, with a path that is nobody's business.
+    pub fn url(&self) -> String {
+        format!("http://{}/secret-path?key=secret-key", self.address)
+    }
+
+    pub fn received(&self) -> MutexGuard<'_, Received> {
+        self.received.0.lock().unwrap()
+    }
+
+    /// Waits until something came in.
+    pub fn wait(&self, what: &str, until: impl Fn(&Received) -> bool) -> MutexGuard<'_, Received> {
+        let (received, changed) = &*self.received;
+        let waited = changed.wait_timeout_while(received.lock().unwrap(), PATIENCE, |received| !until(received));
+        let (received, timeout) = waited.unwrap();
+        let seen = (received.requests.len(), received.taken.len());
+        assert!(!timeout.timed_out(), "{what}: only {} requests with {} events came", seen.0, seen.1);
+        received
+    }
+}
+
+fn answer(stream: TcpStream, received: &(Mutex<Received>, Condvar), orders: &Orders) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut reader = BufReader::new(stream);
+    let (head, body) = request(&mut reader)?;
+    let body: Value = serde_json::from_slice(&body).unwrap_or_else(|error| Value::String(error.to_string()));
+    let order = {
+        let mut received = received.0.lock().unwrap();
+        let order = orders(received.requests.len());
+        if matches!(order, Order::Take | Order::TakeLate | Order::TakeAndClose | Order::Flood) {
+            for event in body["events"].as_array().into_iter().flatten() {
+                let id = event["id"].as_str().unwrap_or_default().to_owned();
+                received.taken.entry(id).or_insert_with(|| (event.clone(), 0)).1 += 1;
+            }
+        }
+        received.requests.push(body);
+        received.heads.push(head);
+        received.open += 1;
+        received.most_open = received.most_open.max(received.open);
+        order
+    };
+    received.1.notify_all();
+    let done = obey(&mut reader, &order, || received.0.lock().unwrap().open -= 1);
+    received.1.notify_all();
+    done
+}
+
+/// Carries out an order. What comes last is whether others may follow.
+fn obey(reader: &mut BufReader<TcpStream>, order: &Order, before_last_word: impl FnOnce()) -> std::io::Result<()> {
+    let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+    let say = |reader: &mut BufReader<TcpStream>, text: &str| reader.get_mut().write_all(text.as_bytes());
+    if matches!(order, Order::Hang | Order::TakeLate) {
+        // The end of what the client says is its end.
+        let _ = reader.read(&mut [0; 1]);
+    }
+    before_last_word();
+    match order {
+        Order::Take | Order::TakeLate => say(reader, ok),
+        Order::Refuse(status) => say(reader, &format!("HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n")),
+        Order::Redirect(to) => {
+            say(reader, &format!("HTTP/1.1 307 Elsewhere\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n"))
+        }
+        Order::Flood => {
+            say(reader, "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")?;
+            loop {
+                reader.get_mut().write_all(&[b'x'; 8_192])?;
+            }
+        }
+        Order::Hang | Order::Close | Order::TakeAndClose => Ok(()),
+    }
+}
+
+/// The head of a request, and its body.
+fn request(reader: &mut BufReader<TcpStream>) -> std::io::Result<(String, Vec<u8>)> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    let length =
+        head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body)?;
+    Ok((head, body))
+}
