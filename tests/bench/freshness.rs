@@ -23,6 +23,8 @@ fn main() {
     write_library(folder.path(), SKILLS);
     let mut session = Launch::new(SKILLCELL).arg("--verbose").arg(folder.path()).start();
     session.call_json("skills_list", json!({"query": "skill-0"}));
+    // From here on nothing of the start is left to do.
+    session.wait_for_log_that("both engines", |log| log.matches("brought generation 1 into engine").count() == 2);
     println!("{SKILLS} skills");
     next_calls(&mut session, folder.path());
     notifications(&mut session, folder.path());
@@ -56,17 +58,17 @@ fn notifications(session: &mut Session, library: &Path) {
         let notice = session.notification("notifications/resources/list_changed");
         told.push(started.elapsed());
         assert_eq!(notice["params"]["_meta"]["reason"], "1 change in the folders of skills");
-        rebuilt.push(last_rebuild(&session.log()));
+        rebuilt.push(rebuilds(&session.log()).pop().expect("a rebuild was logged"));
     }
     report("from the edit to the notification", told, ", of which 500 ms are for quiet; to be under 700 ms");
     report("from the look to the new generation", rebuilt, "; to be under 30 ms");
 }
 
-/// The time of the last rebuild, as the server logs it.
-fn last_rebuild(log: &str) -> Duration {
-    let rest = log.rsplit("is served after ").next().expect("a rebuild was logged");
-    let number = rest.split_whitespace().next().and_then(|text| text.parse().ok());
-    Duration::from_micros(number.expect("microseconds"))
+/// The times of all rebuilds, as the server logs them.
+fn rebuilds(log: &str) -> Vec<Duration> {
+    let number = |rest: &str| rest.split_whitespace().next().and_then(|text| text.parse().ok());
+    let times = log.split("is served after ").skip(1).filter_map(number);
+    times.map(Duration::from_micros).collect()
 }
 
 /// Nearly all files change, and single skills are asked for while that is brought in.
@@ -78,6 +80,7 @@ fn during_rebuilds(session: &mut Session, library: &Path) {
         for file in &changed {
             put(file, &format!("{}Rebuild {rebuild}.\n", read(file)));
         }
+        let logged = session.log().len();
         let refresh = session.post("tools/call", json!({"name": "refresh_skills", "arguments": {}}));
         let began = Instant::now();
         let mut number = 0;
@@ -105,8 +108,8 @@ fn during_rebuilds(session: &mut Session, library: &Path) {
             }
         }
         lasted.push(began.elapsed());
-        let logged = last_rebuild(&session.log());
-        assert!(logged > Duration::from_millis(100), "{logged:?} is no rebuild of everything");
+        let rebuilds = rebuilds(&session.log()[logged..]);
+        assert!(rebuilds.iter().any(|time| *time > Duration::from_millis(100)), "{rebuilds:?} are none of everything");
         session.call_json("skills_list", json!({"query": "skill-0"}));
     }
     report("a rebuild of everything", lasted, "");
