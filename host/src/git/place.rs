@@ -67,26 +67,33 @@ pub fn hold(remote: &Remote, patience: &Patience) -> Result<Held, SyncError> {
             Err(error) => return Err(unusable(error.into())),
         }
     }
-    for leftover in unfinished(remote, clones) {
+    for leftover in unfinished(remote) {
         // If it cannot be removed, it is only in nobody's way.
         let _ = std::fs::remove_dir_all(leftover);
     }
     Ok(Held { file })
 }
 
-/// Where a clone is made before it takes its place.
-pub fn fresh(remote: &Remote) -> io::Result<tempfile::TempDir> {
-    let clones = remote.lock.parent().unwrap_or(Path::new("."));
-    tempfile::Builder::new().prefix(&beginning(remote)).tempdir_in(clones)
+/// A folder beside the clone, in which one is made before it takes its place, or put when its time is over.
+pub fn fresh(remote: &Remote, purpose: &str) -> io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix(&beginning(remote, purpose)).tempdir_in(beside(remote))
 }
 
-fn beginning(remote: &Remote) -> String {
-    format!(".{}-new-", remote.lock.file_stem().unwrap_or_default().to_string_lossy())
+/// What folders are for that nobody needs when whoever made them is gone.
+pub const NEW: &str = "new";
+
+fn beside(remote: &Remote) -> &Path {
+    remote.folder.parent().unwrap_or(Path::new("."))
 }
 
-fn unfinished(remote: &Remote, clones: &Path) -> Vec<PathBuf> {
-    let beginning = beginning(remote);
-    let entries = std::fs::read_dir(clones).into_iter().flatten().flatten();
+fn beginning(remote: &Remote, purpose: &str) -> String {
+    let name = remote.folder.file_name().unwrap_or_default().to_string_lossy();
+    if purpose == NEW { format!(".{name}-new-") } else { format!("{name}-{purpose}-") }
+}
+
+fn unfinished(remote: &Remote) -> Vec<PathBuf> {
+    let beginning = beginning(remote, NEW);
+    let entries = std::fs::read_dir(beside(remote)).into_iter().flatten().flatten();
     entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&beginning))
         .map(|entry| entry.path())

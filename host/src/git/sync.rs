@@ -78,7 +78,7 @@ impl Work<'_> {
             return self.rebuild();
         }
         let unusable = |reason| SyncError::Unusable { path: folder.clone(), reason };
-        let fresh = place::fresh(self.remote).map_err(unusable)?;
+        let fresh = place::fresh(self.remote, place::NEW).map_err(unusable)?;
         std::fs::set_permissions(fresh.path(), Permissions::from_mode(0o700)).map_err(unusable)?;
         let done = {
             let repository = self.init(fresh.path())?;
@@ -150,7 +150,7 @@ impl Work<'_> {
     fn rebuild(&self) -> Result<(Oid, CheckedOut), SyncError> {
         let folder = &self.remote.folder;
         let unusable = |reason| SyncError::Unusable { path: folder.clone(), reason };
-        let fresh = place::fresh(self.remote).map_err(unusable)?;
+        let fresh = place::fresh(self.remote, place::NEW).map_err(unusable)?;
         let newest = {
             let repository = self.init(fresh.path())?;
             fetch::fetch(&repository, self.remote, self.network, &self.patience, &Progress::silent())?
@@ -159,7 +159,7 @@ impl Work<'_> {
         let old = fresh.path().join("old");
         if std::fs::symlink_metadata(&git).is_ok() {
             if has_backups(&git) {
-                let kept = self.remote.lock.with_extension(format!("damaged-{}", std::process::id()));
+                let kept = place::fresh(self.remote, "damaged").map_err(unusable)?.keep().join("git");
                 std::fs::rename(&git, &kept).map_err(unusable)?;
                 tracing::warn!("edits that were kept in the damaged clone may be found in {}", kept.display());
             } else {

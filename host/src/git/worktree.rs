@@ -1,7 +1,7 @@
 //! The files of a clone: what somebody changed in them, and how they become those of another commit.
 
 use crate::git::checkout;
-use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Repository, Signature, Status, StatusOptions, Tree};
+use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Reference, Repository, Signature, Status, StatusOptions, Tree};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The commit that was being checked out, so that an interrupted checkout is not taken for somebody's edits.
-const TARGET: &str = "refs/skillcell/target";
+/// Commits that were being checked out, so that an interrupted checkout is not taken for somebody's edits.
+const TARGETS: &str = "refs/skillcell/targets";
 
 /// The last commit that was checked out.
 const SYNCED: &str = "refs/skillcell/synced";
@@ -54,11 +54,10 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     let folder = repository.workdir().ok_or_else(|| git2::Error::from_str("the clone has no files"))?.to_owned();
     let after = repository.find_commit(commit)?;
     let before = head(repository)?;
-    let known = |name: &str| repository.refname_to_id(name).ok().and_then(|id| repository.find_commit(id).ok());
-    let (target, synced) = (known(TARGET), known(SYNCED));
+    let synced = repository.refname_to_id(SYNCED).ok().and_then(|id| repository.find_commit(id).ok());
+    let targets = targets(repository)?;
     let tree = |commit: &Commit<'r>| commit.tree();
     let old_tree = before.as_ref().or(synced.as_ref()).map(tree).transpose()?;
-    let target_tree = target.as_ref().map(tree).transpose()?;
     let new_tree = after.tree()?;
     let difference = repository.diff_tree_to_tree(old_tree.as_ref(), Some(&new_tree), None)?;
     let files = difference.deltas().flat_map(|delta| [delta.old_file().path(), delta.new_file().path()]);
@@ -72,7 +71,8 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     let above: Vec<PathBuf> =
         unsettled.iter().filter_map(|path| checkout::in_place_of_folder(&folder, path)).map(Path::to_owned).collect();
     unsettled.extend(above);
-    let trees: Vec<Tree<'_>> = [old_tree, target_tree, Some(new_tree)].into_iter().flatten().collect();
+    let interrupted = targets.iter().filter_map(|target| target.peel_to_tree().ok());
+    let trees: Vec<Tree<'_>> = old_tree.into_iter().chain([new_tree]).chain(interrupted).collect();
     let is_edit = |path: &&PathBuf| {
         let is_known = |content: Oid| {
             trees.iter().any(|tree| checkout::file_in(tree, path).is_some_and(|(known, _)| known == content))
@@ -85,7 +85,7 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
         |id: Oid| id == commit || before_fetch.contains(&id) || synced.as_ref().is_some_and(|synced| synced.id() == id);
     let own_commit = before.as_ref().is_some_and(|before| !from_remote(before.id()));
     let is_at_commit = before.as_ref().is_some_and(|before| before.id() == commit);
-    let is_done = is_at_commit && target.is_none() && unsettled.is_empty();
+    let is_done = is_at_commit && targets.is_empty() && unsettled.is_empty();
     let files_changed = difference.deltas().len();
     Ok(Plan { repository, folder, before, after, unsettled, edits, own_commit, files_changed, is_done })
 }
@@ -100,13 +100,16 @@ impl Plan<'_> {
     pub fn carry_out(&self, branch: &str) -> Result<CheckedOut, git2::Error> {
         let backup = if self.edits.is_empty() && !self.own_commit { None } else { Some(self.back_up()?) };
         let message = "skillcell: sync";
-        self.repository.reference(TARGET, self.after.id(), true, message)?;
+        let target = format!("{TARGETS}/{}", self.after.id());
+        self.repository.reference(&target, self.after.id(), true, message)?;
         checkout::check_out(self.repository, &self.folder, &self.after.tree()?, &self.unsettled)?;
         let local = format!("refs/heads/{branch}");
         self.repository.reference(&local, self.after.id(), true, message)?;
         self.repository.set_head(&local)?;
         self.repository.reference(SYNCED, self.after.id(), true, message)?;
-        self.repository.find_reference(TARGET)?.delete()?;
+        for mut target in targets(self.repository)? {
+            target.delete()?;
+        }
         Ok(CheckedOut { files_changed: self.files_changed, backup })
     }
 
@@ -164,6 +167,10 @@ impl Plan<'_> {
         };
         Ok(checkout::entry(path, id, mode, None))
     }
+}
+
+fn targets(repository: &Repository) -> Result<Vec<Reference<'_>>, git2::Error> {
+    repository.references_glob(&format!("{TARGETS}/*"))?.collect()
 }
 
 /// The commit whose files are here, if any are.

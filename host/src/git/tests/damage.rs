@@ -74,7 +74,7 @@ fn a_clone_that_was_interrupted_is_never_seen() {
     assert!(matches!(error, SyncError::Empty { .. }), "{error}");
     assert!(!scene.clone().exists());
     assert_eq!(scene.leftovers(), Vec::<String>::new(), "what failed is removed");
-    let unfinished = place::fresh(&scene.remote()).unwrap().keep();
+    let unfinished = place::fresh(&scene.remote(), place::NEW).unwrap().keep();
     fs::create_dir_all(unfinished.join(".git/objects")).unwrap();
     scene.push("main", &TWO);
     scene.sync().unwrap();
@@ -83,24 +83,27 @@ fn a_clone_that_was_interrupted_is_never_seen() {
 }
 
 #[test]
-fn an_interrupted_checkout_is_finished_and_is_nobodys_edit() {
+fn interrupted_checkouts_are_finished_and_are_nobodys_edit() {
     let scene = Scene::new();
     scene.push("main", &[("a/SKILL.md", "a"), ("b/SKILL.md", "b"), ("old.md", "old")]);
     scene.sync().unwrap();
-    let halfway = scene.push("main", &[("a/SKILL.md", "a2"), ("b/SKILL.md", "b2"), ("new.md", "new")]);
-    // As far as a checkout of that commit came before the machine went down.
-    let repository = place::open(&scene.clone()).unwrap();
-    let mut origin = repository.remote_anonymous(scene.remote().address.text()).unwrap();
-    origin.fetch(&["+refs/heads/main:refs/remotes/origin/main"], None, None).unwrap();
-    repository.reference("refs/skillcell/target", halfway, true, "").unwrap();
-    scene.write("a/SKILL.md", "a2");
-    scene.write("new.md", "new");
+    // As far as two checkouts came before the machine went down.
+    for (text, file) in [("second", "a/SKILL.md"), ("third", "b/SKILL.md")] {
+        let halfway = scene.push("main", &[("a/SKILL.md", text), ("b/SKILL.md", text), (&format!("{text}.md"), text)]);
+        let repository = place::open(&scene.clone()).unwrap();
+        let mut origin = repository.remote_anonymous(scene.remote().address.text()).unwrap();
+        origin.fetch(&["+refs/heads/main:refs/remotes/origin/main"], None, None).unwrap();
+        repository.reference(&format!("refs/skillcell/targets/{halfway}"), halfway, true, "").unwrap();
+        scene.write(file, text);
+        scene.write(&format!("{text}.md"), text);
+    }
     fs::remove_file(scene.clone().join("old.md")).unwrap();
-    scene.push("main", &[("a/SKILL.md", "a3"), ("b/SKILL.md", "b3")]);
+    scene.push("main", &[("a/SKILL.md", "last"), ("b/SKILL.md", "last")]);
     scene.sync().unwrap();
-    scene.expect(&[("a/SKILL.md", "a3"), ("b/SKILL.md", "b3")]);
+    scene.expect(&[("a/SKILL.md", "last"), ("b/SKILL.md", "last")]);
     assert_eq!(scene.backups(), []);
-    scene.sync().unwrap();
+    let repository = place::open(&scene.clone()).unwrap();
+    assert_eq!(repository.references_glob("refs/skillcell/targets/*").unwrap().count(), 0);
 }
 
 #[test]
@@ -155,4 +158,25 @@ fn a_folder_that_is_no_repository_is_told() {
     let remote = Remote { address, ..scene.remote() };
     let error = sync(&remote, &Network::default(), Wanted::Now, &|| Box::new(())).unwrap_err().to_string();
     assert!(error.contains("there is no repository at") && error.contains("https://"), "{error}");
+}
+
+#[test]
+fn backups_outlive_the_damage_of_a_clone() {
+    let scene = Scene::new();
+    scene.push("main", &TWO);
+    scene.sync().unwrap();
+    scene.write("a/SKILL.md", "mine");
+    scene.sync().unwrap();
+    assert_eq!(scene.backups().len(), 1);
+    fs::write(scene.clone().join(".git/HEAD"), "nonsense").unwrap();
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+    let [kept] = &scene.leftovers()[..] else { panic!("{:?}", scene.leftovers()) };
+    let kept = Path::new(kept).join("git");
+    fs::write(kept.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    let kept = Repository::open_bare(kept).unwrap();
+    let mut backups = kept.references_glob("refs/skillcell/backup/*").unwrap();
+    let tree = backups.next().unwrap().unwrap().peel_to_tree().unwrap();
+    let blob = tree.get_path(Path::new("a/SKILL.md")).unwrap().to_object(&kept).unwrap().peel_to_blob().unwrap();
+    assert_eq!(blob.content(), b"mine");
 }
