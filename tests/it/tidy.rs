@@ -45,6 +45,15 @@ fn only_mcp_knows_the_protocol() {
 }
 
 #[test]
+fn only_git_uses_libgit2() {
+    let knows = [files_with("host/src", "git2::"), files_with("host/src", "use git2")].concat();
+    assert!(!knows.is_empty());
+    let outside: Vec<&String> =
+        knows.iter().filter(|file| !file.starts_with("host/src/git/") && *file != "host/src/git.rs").collect();
+    assert_eq!(outside, Vec::<&String>::new());
+}
+
+#[test]
 fn nothing_asks_which_profile_it_is() {
     for profile in ["Unified", "Sk", "Ccski", "Skilljack", "Sx", "SkillsMcp"] {
         assert_eq!(files_with("host/src", &format!("Profile::{profile}")), Vec::<String>::new());

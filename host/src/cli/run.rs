@@ -4,6 +4,7 @@
 
 use super::{Roots, open};
 use crate::config;
+use crate::git::{self, Repositories};
 use crate::mcp::tools::run_script::{RunView, policy_view};
 use crate::scripts::{Request, ScriptError};
 use anyhow::Context as _;
@@ -43,7 +44,8 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
-    let config = config::resolve(arguments.roots.told())?;
+    let mut config = config::resolve(arguments.roots.told())?;
+    git::ask_credential_helper(&mut config.git);
     let request = Request {
         skill: arguments.skill,
         file: arguments.script,
@@ -55,6 +57,8 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let code = runtime.block_on(async {
         let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
+        let repositories = Repositories::new(&opened.config.git, opened.config.roots.names_folders());
+        repositories.first_clones(&opened.catalog).await;
         opened.catalog.bring_in(None).await;
         let stopped = CancellationToken::new();
         let stop = stopped.clone();

@@ -41,6 +41,10 @@ impl Places {
         self.records.join("audit")
     }
 
+    pub fn clones(&self) -> PathBuf {
+        self.records.join("repos")
+    }
+
     pub fn native_code(&self) -> PathBuf {
         self.cache.join("native")
     }
