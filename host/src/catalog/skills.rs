@@ -29,7 +29,7 @@ impl Catalog {
         for _ in 0..FRESH_TRIES {
             let (found, published) = self.find_skill(name).await?;
             let (served, freshness) = match found {
-                Ok(skill) => self.served(skill, &published),
+                Ok(skill) => self.served(&skill, &published),
                 // That there is no such skill is said only after a look at everything.
                 Err(error) => (Err(error), Freshness::Changed),
             };
@@ -54,7 +54,7 @@ impl Catalog {
             Err(error) => return Ok(Err(error)),
         };
         let now = self.reread(&skill).await;
-        Ok(now.map_or_else(|| self.served(skill, &published).0, Ok))
+        Ok(now.map_or_else(|| self.served(&skill, &published).0, Ok))
     }
 
     async fn find_skill(&self, name: &str) -> Result<(Found, Published), AskError> {
@@ -86,17 +86,20 @@ impl Catalog {
         read.await.ok()?
     }
 
-    /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each.
-    fn served(&self, skill: Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, Freshness) {
-        let terms = &self.shared.builder.terms;
-        tokio::task::block_in_place(|| {
+    /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each. A disk of another
+    /// machine may take its time, and then nobody else waits with it.
+    fn served(&self, skill: &Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, Freshness) {
+        let limit = self.shared.builder.terms.file_limit;
+        let root = published.snapshot.root(skill.summary.file.root);
+        let is_local = root.is_some_and(|root| root.is_local);
+        let look = || {
             let file = &skill.summary.file;
-            let text = published.snapshot.root(file.root).map(|root| root.file(&file.path, terms.file_limit));
-            let text = text.and_then(|file| file.text.clone().ok());
+            let text = root.and_then(|root| root.file(&file.path, limit).text.clone().ok());
             let freshness = self.freshness(&published.snapshot, std::slice::from_ref(file));
-            let served = text.map(|text| Served { skill, text });
+            let served = text.map(|text| Served { skill: Arc::clone(skill), text });
             (served.ok_or_else(|| LookupError::Unknown(Vec::new())), freshness)
-        })
+        };
+        if is_local { look() } else { tokio::task::block_in_place(look) }
     }
 
     /// All skills as they are on disk now.

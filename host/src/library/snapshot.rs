@@ -6,8 +6,9 @@ use crate::bindings::types::Location;
 use crate::library::reading;
 use crate::library::roots::SkillRoot;
 use crate::library::stamp::Stamp;
+use crate::library::stillness;
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, statat};
+use rustix::fs::{AtFlags, fstatfs, statat};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +29,8 @@ pub type Files = BTreeMap<Arc<str>, Arc<File>>;
 pub struct RootSnapshot {
     /// The folder, if it exists.
     pub folder: Option<Arc<Dir>>,
+    /// Whether looking at it takes microseconds, as it does on disks of this machine.
+    pub is_local: bool,
     /// Every walked folder by its path below the root.
     pub folders: Folders,
     files: Mutex<Files>,
@@ -76,7 +79,8 @@ pub struct File {
 
 impl RootSnapshot {
     pub fn new(folder: Option<Arc<Dir>>, folders: Folders, files: Files) -> Self {
-        Self { folder, folders, files: Mutex::new(files) }
+        let is_local = folder.as_ref().is_some_and(|folder| stillness::is_local(fstatfs(folder)));
+        Self { folder, is_local, folders, files: Mutex::new(files) }
     }
 
     /// The files read so far.

@@ -4,6 +4,7 @@ use crate::library::roots::SkillRoot;
 use crate::library::stillness::{self, Stillness};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use rustix::fs::statfs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,7 +88,7 @@ impl Watcher {
             let is_inner = others.any(|other| other != path && path.starts_with(other));
             if found.is_none() && !is_inner {
                 tell(&mut self.told, root, Unwatched::Missing, "it does not exist");
-            } else if found.is_some() && !stillness::is_local(&path) {
+            } else if found.is_some() && !stillness::is_local(statfs(&path)) {
                 complete = false;
                 tell(&mut self.told, root, Unwatched::Elsewhere, "other machines may change it");
             }
