@@ -123,32 +123,32 @@ impl Reader<'_> {
         let name = skills[self.number * 7 % skills.len()];
         match self.number % 7 {
             0 => {
-                let answer = self.call("skill", json!({"name": name}));
-                self.check_one(name, answer, |text| text.split_once("\n\n").unwrap().1.to_owned());
+                let answer = self.call("skill", &json!({"name": name}));
+                self.check_one(name, &answer, |text| text.split_once("\n\n").unwrap().1.to_owned());
             }
             1 => {
-                let answer = self.call("get_skill", json!({"context": "x", "skill_path": name}));
-                self.check_body(name, answer);
+                let answer = self.call("get_skill", &json!({"context": "x", "skill_path": name}));
+                self.check_body(name, &answer);
             }
             2 => {
                 let answer = self.request("resources/read", &json!({"uri": format!("skill://{name}")}));
-                self.check_resource(name, answer);
+                self.check_resource(name, &answer);
             }
             3 => {
-                let answer = self.call("read_skill", json!({"name": name}));
-                self.check_one(name, answer, str::to_owned);
+                let answer = self.call("read_skill", &json!({"name": name}));
+                self.check_one(name, &answer, str::to_owned);
             }
             4 => {
-                let answer = self.call("skills_list", json!({}));
-                self.check_list(answer, |answer| listed(&answer["result"]["structuredContent"]["skills"]));
+                let answer = self.call("skills_list", &json!({}));
+                self.check_list(&answer, |answer| listed(&answer["result"]["structuredContent"]["skills"]));
             }
             5 => {
-                let answer = self.call("skills_search", json!({"query": "stormy", "limit": 25}));
-                self.check_list(answer, |answer| listed(&answer["result"]["structuredContent"]["results"]));
+                let answer = self.call("skills_search", &json!({"query": "stormy", "limit": 25}));
+                self.check_list(&answer, |answer| listed(&answer["result"]["structuredContent"]["results"]));
             }
             _ => {
-                let answer = self.call("list_skills", json!({}));
-                self.check_list(answer, |answer| {
+                let answer = self.call("list_skills", &json!({}));
+                self.check_list(&answer, |answer| {
                     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
                     let mut found = Vec::new();
                     nodes(&serde_json::from_str(text).unwrap(), &mut found);
@@ -158,8 +158,8 @@ impl Reader<'_> {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Asked {
-        self.send(&call(u64::try_from(self.number).unwrap(), tool, &arguments))
+    fn call(&mut self, tool: &str, arguments: &Value) -> Asked {
+        self.send(&call(u64::try_from(self.number).unwrap(), tool, arguments))
     }
 
     fn request(&mut self, method: &str, params: &Value) -> Asked {
@@ -174,7 +174,7 @@ impl Reader<'_> {
     }
 
     /// The answer of a tool that serves one file, or says that there is no such skill.
-    fn check_one(&self, name: &str, asked: Asked, text: impl Fn(&str) -> String) {
+    fn check_one(&self, name: &str, asked: &Asked, text: impl Fn(&str) -> String) {
         let result = &asked.answer["result"];
         let said = result["content"][0]["text"].as_str().unwrap_or_else(|| asked.is_wrong("no text"));
         let answered = match result["isError"].as_bool() {
@@ -182,10 +182,10 @@ impl Reader<'_> {
             Some(true) => asked.is_wrong("another error"),
             _ => Answered::Text(text(said)),
         };
-        self.check(name, &answered, &asked);
+        self.check(name, &answered, asked);
     }
 
-    fn check_body(&self, name: &str, asked: Asked) {
+    fn check_body(&self, name: &str, asked: &Asked) {
         let result = &asked.answer["result"];
         let said = result["content"][0]["text"].as_str().unwrap_or_else(|| asked.is_wrong("no text"));
         let answered = match result["isError"].as_bool() {
@@ -198,11 +198,11 @@ impl Reader<'_> {
                 Answered::Body(header.map_or(content, |(_, body)| body).trim().to_owned())
             }
         };
-        self.check(name, &answered, &asked);
+        self.check(name, &answered, asked);
     }
 
     /// The document of a tree skill is made from its file, so only the body is the same.
-    fn check_resource(&self, name: &str, asked: Asked) {
+    fn check_resource(&self, name: &str, asked: &Asked) {
         let answered = match (&asked.answer["result"]["contents"][0]["text"], &asked.answer["error"]["code"]) {
             (Value::String(text), _) if text.starts_with("---\nname: ") && !name.contains('/') => {
                 Answered::Text(text.clone())
@@ -211,16 +211,16 @@ impl Reader<'_> {
             (_, code) if *code == json!(-32002) => Answered::Nothing,
             _ => asked.is_wrong("another error"),
         };
-        self.check(name, &answered, &asked);
+        self.check(name, &answered, asked);
     }
 
     /// Every skill is in a list once or not at all, as it was.
-    fn check_list(&self, asked: Asked, entries: impl Fn(&Value) -> Vec<(String, String)>) {
+    fn check_list(&self, asked: &Asked, entries: impl Fn(&Value) -> Vec<(String, String)>) {
         let entries = entries(&asked.answer);
         for name in self.library.skills() {
             let mut found = entries.iter().filter(|(listed, _)| listed == name);
             let answered = found.next().map_or(Answered::Nothing, |(_, words)| Answered::Description(words.clone()));
-            self.check(name, &answered, &asked);
+            self.check(name, &answered, asked);
             assert!(found.next().is_none(), "`{name}` is listed twice in {entries:?}");
         }
     }

@@ -58,7 +58,6 @@ impl<'a> Writer<'a> {
         match self.numbers.below(10) {
             _ if !exists => self.write_whole(number, None),
             0..=2 => self.write_whole(number, None),
-            3 | 4 => self.write_in_place(number),
             5 => self.write_whole(number, Some(BROKEN)),
             6 => self.delete(number),
             7 | 8 if moves => self.rename(number),
