@@ -24,6 +24,7 @@ fn raised(session: &mut Session, home: &Path, method: &str, params: Value) -> (V
     (answer, events.iter().map(|event| json!({"type": event["type"], "data": event["data"]})).collect())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
 fn tool(name: &str, arguments: Value) -> (&'static str, Value) {
     ("tools/call", json!({"name": name, "arguments": arguments}))
 }

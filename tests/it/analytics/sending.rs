@@ -118,9 +118,9 @@ fn an_endpoint_that_hangs_delays_neither_calls_nor_the_end() {
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         let began = Instant::now();
         if way == "TERM" {
-            session.signal("TERM")
+            session.signal("TERM");
         } else {
-            session.close_input()
+            session.close_input();
         }
         let (status, _) = session.wait();
         assert!(status.success() && began.elapsed() < Duration::from_secs(1), "{way}: {:?}", began.elapsed());
