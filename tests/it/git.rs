@@ -3,6 +3,8 @@
 mod addresses;
 mod branches;
 mod damage;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod helper;
 mod network;
 mod refresh;
@@ -163,6 +165,18 @@ fn refused(session: &mut Session) -> String {
     let answer = refresh(session);
     assert_eq!(answer["success"], false, "{answer}; log:\n{}", session.log());
     answer["message"].as_str().unwrap_or_else(|| panic!("no message: {answer}")).to_owned()
+}
+
+/// Text that no compression makes small.
+fn noise(bytes: usize) -> String {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let letter = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'!' + u8::try_from(state % 90).expect("below 90"))
+    };
+    (0..bytes).map(letter).collect()
 }
 
 /// Waits for something that nobody tells of.

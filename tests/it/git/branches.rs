@@ -84,7 +84,7 @@ fn a_forced_push_ends_at_the_remotes_state() {
 fn edits_in_the_clone_are_kept_and_the_remote_wins() {
     let scene = Scene::with(&[SMALL[0], SMALL[1], (".gitignore", "*.ignored\n")]);
     let mut session = scene.launch(&scene.upstream.file_url()).start();
-    assert_eq!(names(&mut session), ["forms", "pdf"]);
+    refreshed(&mut session);
     let clone = scene.clone();
     let mine = forms("My own edit.");
     write_files(&clone, &[("forms.md", &mine), ("new/untracked.md", "never added\n")]);
@@ -122,7 +122,7 @@ fn edits_in_the_clone_are_kept_and_the_remote_wins() {
 fn edits_of_another_kind_are_kept_too() {
     let scene = Scene::with(&[SMALL[0], SMALL[1], ("folder/a.md", "a\n"), ("file.md", "file\n")]);
     let mut session = scene.launch(&scene.upstream.file_url()).start();
-    names(&mut session);
+    refreshed(&mut session);
     let clone = scene.clone();
     // A folder where a file was, a file where a folder was, and a file that is about to come from the remote.
     std::fs::remove_file(clone.join("file.md")).unwrap();

@@ -1,25 +1,12 @@
-//! Clones that were cut off, locked, damaged or had no room. Each ends at the remote's state.
+//! Clones that were cut off, locked or damaged. Each ends at the remote's state.
 
-use super::{Scene, eventually, forms, names, refreshed, refused, text};
-use crate::{SKILLCELL, SMALL};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use super::{Scene, eventually, forms, names, noise, refreshed, refused, text};
+use crate::SMALL;
 use skillcell_tests::git_server::{Fault, On};
-use skillcell_tests::{Launch, Session, write_files};
+use skillcell_tests::write_files;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-/// Text that no compression makes small.
-fn noise(bytes: usize) -> String {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let letter = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        char::from(b'!' + u8::try_from(state % 90).expect("below 90"))
-    };
-    (0..bytes).map(letter).collect()
-}
 
 /// Every file below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -169,47 +156,6 @@ fn damaged_clones_are_made_good() {
         }
     });
     survives("no clone", |clone| std::fs::remove_dir_all(clone).unwrap());
-}
-
-/// A server that meets the end of the room as an error, as it would on a full disk, and not as a signal.
-fn in_little_room(scene: &Scene, url: &str) -> Session {
-    let launch = Launch::bare("sh").with_home(scene.home.path()).folder(scene.home.path()).env("SKILLS_REPO", url);
-    launch.arg("-c").arg("trap '' XFSZ; exec \"$0\" serve").arg(SKILLCELL).start()
-}
-
-/// Lets the running server write so many bytes into one file.
-#[cfg(target_os = "linux")]
-fn room(session: &Session, bytes: Option<u64>) {
-    let process = Pid::from_raw(i32::try_from(session.process_id()).unwrap());
-    prlimit(process, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_full_disk_is_told_and_what_was_there_is_served() {
-    let scene = Scene::new();
-    let server = scene.http();
-    for url in [scene.upstream.file_url(), server.url("skills")] {
-        scene.upstream.force_push("main", &SMALL);
-        let mut session = in_little_room(&scene, &url);
-        assert_eq!(names(&mut session), ["forms", "pdf"], "{}", session.log());
-        refreshed(&mut session);
-        let large = noise(3_000_000);
-        scene.upstream.push("main", &[("forms.md", &forms("Newer.")), ("large.txt", &large)]);
-        // Too little for the pack, then enough for it and too little for the file.
-        for bytes in [100_000, 2_900_000] {
-            room(&session, Some(bytes));
-            let message = refused(&mut session);
-            assert!(!message.is_empty());
-            assert_eq!(names(&mut session), ["forms", "pdf"]);
-        }
-        room(&session, None);
-        refreshed(&mut session);
-        assert_eq!(text(&mut session), "Newer.");
-        let clone = super::clones_in(&scene.clones()).into_iter().find(|clone| clone.join("large.txt").exists());
-        assert_eq!(std::fs::read_to_string(clone.unwrap().join("large.txt")).unwrap(), large);
-        std::fs::remove_dir_all(scene.clones()).unwrap();
-    }
 }
 
 #[test]

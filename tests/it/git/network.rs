@@ -177,10 +177,9 @@ fn the_end_comes_in_time_while_a_remote_hangs() {
                 held += 1;
                 server.wait_until_held(held);
                 let began = Instant::now();
-                if way == "end of input" {
-                    session.close_input()
-                } else {
-                    session.signal(way)
+                match way {
+                    "end of input" => session.close_input(),
+                    signal => session.signal(signal),
                 }
                 let (status, _) = session.wait();
                 assert!(status.success() && began.elapsed() < END, "{way}: {status} after {:?}", began.elapsed());

@@ -41,6 +41,7 @@ fn the_answer_says_exactly_what_came() {
 fn every_commit_is_served_by_the_very_next_call() {
     let scene = Scene::new();
     let mut session = scene.launch(&scene.upstream.file_url()).start();
+    refreshed(&mut session);
     for number in 0..20 {
         // The same length each time: size alone would not tell.
         let line = format!("Edition {number:02}.");

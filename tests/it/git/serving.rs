@@ -85,6 +85,7 @@ fn several_repositories_are_served_beside_a_folder() {
     write_files(scene.home.path(), &[("folder/own.md", SMALL[0].1)]);
     let mut session = scene.bare().arg(scene.home.path().join("folder")).start();
     assert_eq!(names(&mut session), ["draft", "forms", "own", "pdf"], "{}", session.log());
+    refreshed(&mut session);
     scene.upstream.push("main", &[("new.md", SMALL[0].1)]);
     let tip = second.push("draft", &[("skills/newer.md", SMALL[0].1), ("skills/newest.md", SMALL[0].1)]);
     second.push("main", &[("skills/unseen.md", SMALL[0].1)]);
