@@ -5,8 +5,8 @@ mod edits;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Called, Candidate, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Hit, Location, LookupError, Match, Node, Page, OperatorSettings, Problem, Reference, Request, ScriptError,
-    SearchResult, Settings, SkillFiles,
+    FoundSkill, Hit, Location, LookupError, Match, Node, OperatorSettings, Page, Problem, Reference, Request,
+    ScriptError, SearchResult, Settings, SkillFiles,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::SkillModel;
@@ -25,8 +25,8 @@ use crate::skill::{self, Skill};
 use crate::text::fold;
 use crate::tokens::tokenize;
 use crate::tree;
-use std::collections::{BTreeMap, BTreeSet};
 use edits::Waiting;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A folder of skills, as the engine sees it.

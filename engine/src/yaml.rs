@@ -82,7 +82,9 @@ impl Node {
     /// A whole number that is not negative. One beyond every limit counts as the largest.
     pub fn as_whole(&self) -> Option<u64> {
         match &self.value {
-            Value::Scalar { text, plain: true } if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Value::Scalar { text, plain: true }
+                if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
                 Some(text.parse().unwrap_or(u64::MAX))
             }
             _ => None,

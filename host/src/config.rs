@@ -15,8 +15,8 @@ use crate::bindings::catalog::OperatorSettings;
 use crate::grants::Grants;
 use crate::library::roots::{Choice, ClonedRepository};
 use crate::mcp::surface::{Profile, Surface};
-use git::{Git, Remote, WrongGit};
 use file::{FileProblem, RawConfig};
+use git::{Git, Remote, WrongGit};
 use places::Places;
 use std::path::PathBuf;
 

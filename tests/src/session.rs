@@ -30,7 +30,9 @@ impl Launch {
     /// The same without a command.
     pub fn bare(binary: impl AsRef<Path>) -> Self {
         let mut command = Command::new(binary.as_ref());
-        for name in ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB", "ANALYTICS_ENDPOINT"] {
+        for name in
+            ["SKILLS_DIR", "SKILLS_REPO", "SKILLCELL_CONFIG", "SKILLCELL_LOG", "MAX_FILE_SIZE_MB", "ANALYTICS_ENDPOINT"]
+        {
             command.env_remove(name);
         }
         for name in ["SKILLS_BRANCH", "GITHUB_TOKEN", "REFRESH_INTERVAL_MINUTES"] {

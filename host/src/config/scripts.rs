@@ -135,11 +135,7 @@ fn positive<T: PartialEq + Default>(name: &str, said: Option<T>) -> Result<Optio
     Ok(said)
 }
 
-pub fn grants(
-    raw: Unique<Unique<RawGrant>>,
-    file: PathBuf,
-    path: impl Fn(&str) -> PathBuf,
-) -> Result<Grants, String> {
+pub fn grants(raw: Unique<Unique<RawGrant>>, file: PathBuf, path: impl Fn(&str) -> PathBuf) -> Result<Grants, String> {
     let mut entries = Vec::new();
     for (root, skills) in raw.0 {
         for (skill_path, raw) in skills.0 {

@@ -149,9 +149,7 @@ fn look(
             }
             None => (Looked::Nothing, own),
         },
-        ResourcePart::Collection => {
-            (Looked::Contents(collection(engine, snapshot, &found.skill, limit)?, served), own)
-        }
+        ResourcePart::Collection => (Looked::Contents(collection(engine, snapshot, &found.skill, limit)?, served), own),
         ResourcePart::File(path) => match engine.asset_of(&summary.address, &path)? {
             Ok(asset) => match snapshot.read(&asset.asset, limit) {
                 Ok(bytes) => {

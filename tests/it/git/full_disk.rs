@@ -2,7 +2,7 @@
 
 use super::{Scene, clones_in, forms, names, noise, refreshed, refused, text};
 use crate::{SKILLCELL, SMALL};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use skillcell_tests::{Launch, Session};
 
 /// A server that meets the end of the room as an error, as it would on a full disk, and not as a signal.
@@ -14,7 +14,8 @@ fn in_little_room(scene: &Scene, url: &str) -> Session {
 /// Lets the running server write so many bytes into one file.
 fn room(session: &Session, bytes: Option<u64>) {
     let process = Pid::from_raw(i32::try_from(session.process_id()).unwrap());
-    prlimit(process, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
+    let maximum = getrlimit(Resource::Fsize).maximum;
+    prlimit(process, Resource::Fsize, Rlimit { current: bytes.or(maximum), maximum }).unwrap();
 }
 
 #[test]
@@ -32,8 +33,9 @@ fn a_full_disk_is_told_and_what_was_there_is_served() {
         for bytes in [100_000, 2_900_000] {
             room(&session, Some(bytes));
             let message = refused(&mut session);
-            assert!(!message.is_empty());
+            assert!(message.contains("File too large"), "{message}");
             assert_eq!(names(&mut session), ["forms", "pdf"]);
+            assert_eq!(text(&mut session), "Validate on submit.");
         }
         room(&session, None);
         refreshed(&mut session);

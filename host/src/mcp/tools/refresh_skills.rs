@@ -13,7 +13,8 @@ pub async fn refresh_skills(server: &Skillcell, arguments: Arguments) -> Result<
     arguments.finish()?;
     if server.config.frozen {
         server.usage.raise(no_refresh(server));
-        let message = "The server was started with --static: its skills stay as they were then. Start it anew to refresh.";
+        let message =
+            "The server was started with --static: its skills stay as they were then. Start it anew to refresh.";
         return Ok(Answer::json(&Frozen { success: false, message }));
     }
     // Whoever comes second is told at once, and does not wait for the first.
@@ -35,7 +36,9 @@ pub async fn refresh_skills(server: &Skillcell, arguments: Arguments) -> Result<
             message: "Reindexed from local directory (no git sync configured).",
         }));
     }
-    let Some(outcomes) = server.repositories.sync(Wanted::Now, &server.catalog).await else { return Ok(skipped(server)) };
+    let Some(outcomes) = server.repositories.sync(Wanted::Now, &server.catalog).await else {
+        return Ok(skipped(server));
+    };
     let skills_reindexed = server.catalog.index().await?.skills.len();
     let refreshed = refreshed(outcomes, skills_reindexed, |message| server.shown_message(message));
     server.usage.raise(Event::Refresh {
