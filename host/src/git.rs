@@ -65,13 +65,14 @@ fn quiet() {
     ONCE.call_once(|| {
         for level in [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
             #[expect(unsafe_code, reason = "libgit2 has no other way to be told")]
-            // SAFETY: it happens once, before libgit2 looks for settings.
+            // SAFETY: it happens once, and no other thread is inside libgit2: all of them come through here first, and before
+            // them there is only the one that reads the configuration.
             let hidden = unsafe { git2::opts::set_search_path(level, "") };
             hidden.expect("libgit2 takes any path");
         }
         #[expect(unsafe_code, reason = "libgit2 has no other way to be told")]
-        // SAFETY: it happens once, before libgit2 opens a repository for us. Whose a repository is matters to programs that
-        // run what its settings name, and nothing is ever run here.
+        // SAFETY: as above. Whose a repository is matters to programs that run what its settings name, and nothing is ever run
+        // here.
         let told = unsafe { git2::opts::set_verify_owner_validation(false) };
         told.expect("libgit2 takes either");
         transport::register();

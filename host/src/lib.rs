@@ -1,4 +1,5 @@
-//! The trusted half of skillcell: it owns stdio, disk and time, and runs everything that understands skills in a sandbox.
+//! The trusted half of skillcell: it owns stdio, disk, network and time, and runs everything that understands skills in a
+//! sandbox.
 //!
 //! The path of one call: a line comes in through [`mcp`], which turns it into a question; [`catalog`] picks a free engine
 //! and asks it through [`worlds`], under the limits of [`runtime`]; the engine reads skills only through handles that
@@ -6,6 +7,8 @@
 //!
 //! A script goes from [`mcp`] to [`scripts`], which checks it, settles its [`grants`], runs it in the [`sandbox`] and writes
 //! that into the [`audit`].
+//!
+//! Beside the calls, [`catalog`] follows the disk, [`git`] follows remotes, and [`analytics`] writes down what is used.
 
 pub mod cli;
 pub mod config;

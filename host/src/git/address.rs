@@ -70,11 +70,11 @@ impl Address {
     }
 
     fn of_path(text: &str, folder: impl Fn(&str) -> PathBuf) -> Result<(Self, Option<Credential>), WrongAddress> {
-        // As in `git@github.com:team/skills.git`. A folder with a colon can be named with `./` in front.
         // It looks like a flag of some program, and nobody means that.
         if text.starts_with('-') {
             return Err(WrongAddress::Unknown { shown: without_user(text) });
         }
+        // As in `git@github.com:team/skills.git`. A folder with a colon can be named with `./` in front.
         let end = text.find('/').unwrap_or(text.len());
         let bare = text[..end].rfind('@').map_or(text, |at| &text[at + 1..]);
         if let Some((host, path)) = bare.split_once(':').filter(|(host, _)| !host.contains('/')) {
