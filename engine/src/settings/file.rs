@@ -13,14 +13,13 @@ pub const SETTINGS_FILE: &str = "config.yaml";
 const SECTIONS: [&str; 5] = ["matching", "refresh", "scripts", "assets", "analytics"];
 
 /// What only the operator decides.
-const OPERATORS: [&str; 11] = [
+const OPERATORS: [&str; 10] = [
     "catalog",
     "catalog_format",
     "catalog_max_chars",
     "duplicates",
     "git",
     "grants",
-    "integrations",
     "profile",
     "repos",
     "roots",
@@ -117,6 +116,9 @@ impl SettingsReader<'_> {
         if OPERATORS.contains(&name) {
             return self.forbidden("", section);
         }
+        if name == "integrations" {
+            return self.never("", section);
+        }
         if !SECTIONS.contains(&name) {
             return self.unknown("", section);
         }
@@ -146,7 +148,7 @@ impl SettingsReader<'_> {
             "max_results" => {
                 self.said.max_results = self.said.max_results.or(self.whole_within("matching", entry, RESULTS));
             }
-            "scorer" => self.forbidden("matching", entry),
+            "scorer" => self.never("matching", entry),
             _ => self.unknown("matching", entry),
         }
     }
@@ -298,12 +300,21 @@ impl SettingsReader<'_> {
         Some(said)
     }
 
+    /// What the operator's own file may say.
     fn forbidden(&mut self, section: &str, entry: &Entry) {
+        self.refuse(section, entry, "remove it; only the operator's own file decides that");
+    }
+
+    /// What would run code of the content's choice inside the server.
+    fn never(&mut self, section: &str, entry: &Entry) {
+        self.refuse(section, entry, "remove it; content never decides that");
+    }
+
+    fn refuse(&mut self, section: &str, entry: &Entry, advice: &str) {
         if entry.node.is_null() {
             return;
         }
         let message = format!("content may not set `{}`", path(section, entry));
-        let advice = "remove it; only the operator's own file decides that";
         self.findings.push(Finding::warning("forbidden-setting", message, advice).at(entry.line));
     }
 

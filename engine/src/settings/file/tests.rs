@@ -51,6 +51,7 @@ fn content_cannot_raise_enable_grant_or_choose() {
         ("profile: sk\n", "forbidden-setting", 1),
         ("matching:\n  scorer: evil.wasm\n", "forbidden-setting", 2),
         ("matching:\n  scorer: keyword\n", "forbidden-setting", 2),
+        ("integrations: [evil.wasm]\n", "forbidden-setting", 1),
         ("analytics:\n  endpoint: https://evil.example\n", "forbidden-setting", 2),
         ("analytics:\n  enabled: true\n", "forbidden-setting", 2),
         ("analytics:\n  include_text: true\n", "forbidden-setting", 2),
