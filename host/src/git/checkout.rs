@@ -1,6 +1,7 @@
 //! Makes files those of a tree, each in one step: whoever reads one meanwhile gets the old or the new, and never half of it.
 //!
-//! libgit2 would remove a file and write it anew in its place, and a request could come in between.
+//! libgit2 would remove a file and write it anew in its place, and a request could come in between. And all are written before
+//! the first takes its place: a disk that is full leaves the old ones as they are.
 
 use git2::{ErrorClass, ErrorCode, Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeSet;
@@ -9,9 +10,10 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use tempfile::TempPath;
 
 /// How git writes down that something is a link.
-const LINK: u32 = 0o120_000;
+pub const LINK: u32 = 0o120_000;
 
 /// How files are called that will take the place of others.
 const FRESH: &str = "skillcell-new-";
@@ -29,14 +31,20 @@ pub fn check_out(
     work.remove_leftovers();
     let mut index = repository.index()?;
     index.read_tree(tree)?;
-    let (wanted, unwanted): (Vec<_>, Vec<_>) =
-        paths.iter().map(|path| (path, file_in(tree, path))).partition(|(_, file)| file.is_some());
-    for (path, _) in unwanted {
+    let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+    for path in paths {
+        match file_in(tree, path) {
+            Some((id, mode)) => {
+                wanted.push((path, id, mode, work.make(path, id, mode).map_err(|error| in_the_way(path, &error))?));
+            }
+            None => unwanted.push(path),
+        }
+    }
+    for path in unwanted {
         work.remove(path).map_err(|error| in_the_way(path, &error))?;
     }
-    for (path, file) in wanted {
-        let Some((id, mode)) = file else { continue };
-        let metadata = work.put(path, id, mode).map_err(|error| in_the_way(path, &error))?;
+    for (path, id, mode, fresh) in wanted {
+        let metadata = work.put(path, fresh).map_err(|error| in_the_way(path, &error))?;
         index.add(&entry(path, id, mode, Some(&metadata)))?;
     }
     index.write()
@@ -119,31 +127,42 @@ impl Work<'_> {
         }
     }
 
-    fn put(&self, path: &Path, id: Oid, mode: u32) -> io::Result<Metadata> {
-        self.make_folders(path)?;
+    /// Writes a file or a link beside its place; nothing if it is there already.
+    fn make(&self, path: &Path, id: Oid, mode: u32) -> io::Result<Option<TempPath>> {
         let place = self.folder.join(path);
         let executable = mode & 0o100 != 0;
-        let there = std::fs::symlink_metadata(&place);
         let is_right = |there: &Metadata| {
             there.is_symlink() == (mode == LINK) && (mode == LINK || (there.mode() & 0o100 != 0) == executable)
         };
-        if there.as_ref().is_ok_and(is_right) && content(&place) == Some(id) {
-            return there;
-        }
-        if there.is_ok_and(|there| there.is_dir()) {
-            self.move_aside(path)?;
+        let is_inside = in_place_of_folder(self.folder, path).is_none();
+        if is_inside
+            && std::fs::symlink_metadata(&place).is_ok_and(|there| is_right(&there))
+            && content(&place) == Some(id)
+        {
+            return Ok(None);
         }
         let blob = self.repository.find_blob(id).map_err(io::Error::other)?;
         let beside = self.repository.path();
         if mode == LINK {
             let target = Path::new(std::ffi::OsStr::from_bytes(blob.content()));
             let link = tempfile::Builder::new().prefix(FRESH).make_in(beside, |path| symlink(target, path))?;
-            link.into_temp_path().persist(&place)?;
-        } else {
-            let mut file = tempfile::Builder::new().prefix(FRESH).tempfile_in(beside)?;
-            file.write_all(blob.content())?;
-            file.as_file().set_permissions(Permissions::from_mode(if executable { 0o755 } else { 0o644 }))?;
-            file.persist(&place)?;
+            return Ok(Some(link.into_temp_path()));
+        }
+        let mut file = tempfile::Builder::new().prefix(FRESH).tempfile_in(beside)?;
+        file.write_all(blob.content())?;
+        file.as_file().set_permissions(Permissions::from_mode(if executable { 0o755 } else { 0o644 }))?;
+        Ok(Some(file.into_temp_path()))
+    }
+
+    /// Moves what was made to its place.
+    fn put(&self, path: &Path, fresh: Option<TempPath>) -> io::Result<Metadata> {
+        let place = self.folder.join(path);
+        if let Some(fresh) = fresh {
+            self.make_folders(path)?;
+            if std::fs::symlink_metadata(&place).is_ok_and(|there| there.is_dir()) {
+                self.move_aside(path)?;
+            }
+            fresh.persist(&place)?;
         }
         std::fs::symlink_metadata(&place)
     }
