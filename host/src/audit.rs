@@ -10,7 +10,6 @@ pub use verify::{Fault, Verdict};
 
 use crate::private::{self, Key, Untrusted};
 use chain::{Head, Line};
-use rustix::fs::FlockOperation;
 use serde_json::{Map, Value};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -175,10 +174,7 @@ impl Audit {
 
 /// Held while the record is read or written, also against other servers.
 fn lock(folder: &Path) -> io::Result<File> {
-    let path = folder.join("lock");
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-    rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
-    Ok(lock)
+    private::lock(&folder.join("lock"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Files that belong to the user alone, and keys that are kept in them.
 
 use hmac::{Hmac, Mac};
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -47,6 +47,27 @@ pub fn open(path: &Path) -> Result<File, Untrusted> {
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let fresh = beside(path)?;
     fresh.persist(path, bytes)
+}
+
+/// Takes a lock that servers share, after whoever has it. It is held while the file is open, and free when its owner dies.
+pub fn lock(path: &Path) -> io::Result<File> {
+    let file = lock_file(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// The same if it is free.
+pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = lock_file(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn lock_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
 }
 
 fn check(path: &Path, metadata: &std::fs::Metadata) -> Result<(), Untrusted> {
@@ -163,6 +184,24 @@ mod tests {
             .collect();
         let codes: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         assert!(codes.iter().all(|code| *code == codes[0]));
+    }
+
+    #[test]
+    fn a_lock_has_one_owner_until_its_file_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = lock(&path).unwrap();
+        assert!(try_lock(&path).unwrap().is_none());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let theirs = path.clone();
+        std::thread::spawn(move || sender.send(lock(&theirs).unwrap()).unwrap());
+        assert!(receiver.try_recv().is_err(), "it waits");
+        drop(first);
+        let second = receiver.recv_timeout(std::time::Duration::from_mins(1)).unwrap();
+        assert!(try_lock(&path).unwrap().is_none());
+        drop(second);
+        assert!(try_lock(&path).unwrap().is_some());
+        assert!(lock(&folder.path().join("missing/lock")).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use skillcell::runtime::Runtime;
 use skillcell::set_aside::SetAside;
 use skillcell::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use skillcell_tests::measure::{median, memory, shown, timed};
-use skillcell_tests::{Launch, Session, native_catalog, write_library};
+use skillcell_tests::{Launch, Session, files_below, native_catalog, write_library};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -128,15 +128,8 @@ fn find(session: &mut Session, task: &str) -> Value {
 
 /// Lists every folder and reads every file, as simply as can be.
 fn read_all(folder: &Path) {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(next) = waiting.pop() {
-        for entry in std::fs::read_dir(next).expect("a readable folder").flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                waiting.push(entry.path());
-            } else {
-                std::hint::black_box(std::fs::read(entry.path()).expect("a readable file"));
-            }
-        }
+    for file in files_below(folder) {
+        std::hint::black_box(std::fs::read(file).expect("a readable file"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Session, write_files};
+use skillcell_tests::{Session, eventually, write_files};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -152,6 +152,24 @@ fn lists_asked_for_together_are_all_fresh() {
     }
 }
 
+/// Waits until a list is answered without a look at the disk, because nothing stirs there.
+fn wait_until_still(session: &mut Session) {
+    let mut marks = 0;
+    // What was logged for earlier requests is in the log before the words of a feedback.
+    let mut looks = |session: &mut Session| {
+        marks += 1;
+        let words = format!("mark {marks}.");
+        session.call("report_usage", json!({"skill_path": "forms", "useful": true, "comment": words}));
+        session.wait_for_log(&words);
+        session.log().split(&words).next().unwrap().matches("looked at the disk").count()
+    };
+    eventually("a list without a look at the disk", || {
+        let before = looks(session);
+        names(session);
+        looks(session) == before
+    });
+}
+
 #[test]
 fn a_file_with_a_second_name_elsewhere_is_as_new_as_any() {
     let elsewhere = library(&[("x.md", "---\nname: pdf\ndescription: First\n---\n")]);
@@ -162,11 +180,10 @@ fn a_file_with_a_second_name_elsewhere_is_as_new_as_any() {
     let described =
         |session: &mut Session| session.call_json("skills_list", json!({"query": "pdf"}))["skills"][0]["meta"].clone();
     assert_eq!(described(&mut session)["description"], "First");
-    // Long enough for the disk to count as still: nobody below the root is told of the change.
-    let quiet = Instant::now() + Duration::from_millis(1_500);
-    while Instant::now() < quiet {
-        described(&mut session);
-    }
+    // Without the second name the disk would count as still by now, and nobody below the root is told of the change.
+    let other = crate::library(&SMALL);
+    wait_until_still(&mut serve(other.path()).arg("--verbose").start());
+    described(&mut session);
     write_files(elsewhere.path(), &[("x.md", "---\nname: pdf\ndescription: Other\n---\n")]);
     assert_eq!(described(&mut session)["description"], "Other");
 }
@@ -191,8 +208,9 @@ fn everything(session: &mut Session) -> Vec<Value> {
 fn a_static_server_serves_what_was_there_at_the_start() {
     let library = library(&SMALL);
     write_files(library.path(), &[("pdf/a.txt", "first")]);
-    let launch = || serve(library.path()).arg("--static").arg("--verbose");
-    for (mut session, era) in [(launch().start(), "initialize"), (launch().modern(), "stateless")] {
+    for era in ["initialize", "stateless"] {
+        let launch = serve(library.path()).arg("--static").arg("--verbose");
+        let mut session = if era == "initialize" { launch.start() } else { launch.modern() };
         let before = everything(&mut session);
         write_files(library.path(), &[("pdf/SKILL.md", "---\nname: pdf\ndescription: Other\n---\nOther.\n")]);
         write_files(library.path(), &[("new/SKILL.md", "---\nname: new\ndescription: New\n---\n"), ("pdf/a.txt", era)]);
@@ -306,17 +324,13 @@ fn a_root_that_is_replaced_is_watched_and_looked_at_like_the_first() {
     let at = |name: &str| folder.path().join(name);
     write_files(&at("root"), &SMALL);
     write_files(&at("other"), &SMALL[..1]);
-    let mut session = serve(&at("root")).start();
+    let mut session = serve(&at("root")).arg("--verbose").start();
     assert_eq!(names(&mut session), ["forms", "pdf"]);
     std::fs::rename(at("root"), at("old")).unwrap();
     std::fs::rename(at("other"), at("root")).unwrap();
     assert_eq!(names(&mut session), ["forms"]);
     is_watched(&mut session, &at("root"), "new.md");
-    // Also when the disk counts as still.
-    let quiet = Instant::now() + Duration::from_millis(1_500);
-    while Instant::now() < quiet {
-        names(&mut session);
-    }
+    wait_until_still(&mut session);
     write_files(&at("root"), &[("late.md", SMALL[0].1)]);
     assert_eq!(names(&mut session), ["0-new", "1-new", "forms", "late"]);
 }

@@ -3,7 +3,7 @@
 use crate::scripts::skill;
 use crate::serve;
 use serde_json::{Value, json};
-use skillcell_tests::repository;
+use skillcell_tests::{files_below, repository};
 use std::path::{Path, PathBuf};
 
 /// The scripts of a folder in `fixtures/runtimes`, by name.
@@ -18,19 +18,11 @@ fn scripts(language: &str) -> Vec<PathBuf> {
 
 /// A skill with these scripts, and what they import.
 fn skill_of(folder: &Path) -> tempfile::TempDir {
-    let mut files = Vec::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(next) = waiting.pop() {
-        for entry in std::fs::read_dir(&next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                waiting.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-                files.push((name, String::from_utf8(std::fs::read(&path).unwrap()).unwrap()));
-            }
-        }
-    }
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read_to_string(&path).unwrap())
+    };
+    let files: Vec<(String, String)> = files_below(folder).into_iter().map(read).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     skill(&files)
 }

@@ -6,6 +6,7 @@ mod writer;
 use crate::serve;
 use history::{Answered, Library};
 use serde_json::{Value, json};
+use skillcell_tests::files_below;
 use skillcell_tests::http::{Client, Connection, call};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -88,16 +89,8 @@ fn everything(client: &Client) -> Value {
 
 /// The files of skills below a folder.
 fn on_disk(folder: &Path) -> Vec<String> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
-        if entry.path().is_dir() {
-            files.extend(on_disk(&entry.path()));
-        } else if name.ends_with(".md") {
-            files.push(name);
-        }
-    }
-    files
+    let names = files_below(folder).into_iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned());
+    names.filter(|name| name.ends_with(".md")).collect()
 }
 
 struct EndsStorm<'a>(&'a AtomicBool);

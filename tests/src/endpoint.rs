@@ -16,6 +16,8 @@ pub enum Order {
     Take,
     /// Refuse with this status.
     Refuse(u16),
+    /// Take what has no more bytes than this, and refuse the rest with 413.
+    TakeUpTo(usize),
     /// Say nothing until the client gives up.
     Hang,
     /// Take the events, and say so after the client gave up.
@@ -102,10 +104,15 @@ fn answer(stream: TcpStream, received: &(Mutex<Received>, Condvar), orders: &Ord
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream);
     let (head, body) = request(&mut reader)?;
+    let length = body.len();
     let body: Value = serde_json::from_slice(&body).unwrap_or_else(|error| Value::String(error.to_string()));
     let order = {
         let mut received = received.0.lock().unwrap();
-        let order = orders(received.requests.len());
+        let order = match orders(received.requests.len()) {
+            Order::TakeUpTo(most) if length <= most => Order::Take,
+            Order::TakeUpTo(_) => Order::Refuse(413),
+            order => order,
+        };
         if matches!(order, Order::Take | Order::TakeLate | Order::TakeAndClose | Order::Flood) {
             for event in body["events"].as_array().into_iter().flatten() {
                 let id = event["id"].as_str().unwrap_or_default().to_owned();
@@ -145,7 +152,7 @@ fn obey(reader: &mut BufReader<TcpStream>, order: &Order, before_last_word: impl
                 reader.get_mut().write_all(&[b'x'; 8_192])?;
             }
         }
-        Order::Hang | Order::Close | Order::TakeAndClose => Ok(()),
+        Order::Hang | Order::Close | Order::TakeAndClose | Order::TakeUpTo(_) => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Libraries of any size, always the same for the same size.
 
-use crate::write_files;
+use crate::{Numbers, write_files};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -9,15 +9,7 @@ const SYLLABLES: [&str; 20] = [
     "za",
 ];
 
-/// A small generator of numbers; quality does not matter here, repeatability does.
-struct Numbers(u64);
-
 impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits") % limit
-    }
-
     fn word(&mut self) -> String {
         (0..2 + self.below(3)).map(|_| SYLLABLES[self.below(SYLLABLES.len())]).collect()
     }

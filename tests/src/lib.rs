@@ -7,17 +7,20 @@ pub mod git_server;
 pub mod http;
 pub mod measure;
 mod native;
+mod numbers;
 mod repository;
 mod session;
 
 pub use case::{Case, Outcome, all_cases};
 pub use generate::write_library;
 pub use native::native_catalog;
+pub use numbers::Numbers;
 pub use repository::Upstream;
 pub use session::{Launch, Session};
 pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The top folder of the repository.
 pub fn repository() -> PathBuf {
@@ -30,6 +33,30 @@ pub fn write_files(folder: &Path, files: &[(&str, &str)]) {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().expect("a file is in a folder")).expect("a writable folder");
         std::fs::write(file, text).expect("a writable folder");
+    }
+}
+
+/// Every file below a folder, in order. A link is a file.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let entry = entry.expect("a readable folder");
+            let is_folder = entry.file_type().expect("a kind").is_dir();
+            if is_folder { waiting.push(entry.path()) } else { found.push(entry.path()) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Waits for something that nobody tells of.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    const PATIENCE: Duration = Duration::from_mins(1);
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what} did not come in {PATIENCE:?}");
+        std::thread::park_timeout(Duration::from_millis(10));
     }
 }
 

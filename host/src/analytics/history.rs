@@ -3,7 +3,6 @@
 //! All servers add to one file. Each line is written at once, and the system puts it behind the others'.
 
 use super::event::Event;
-use super::waiting::try_lock;
 use crate::private;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -89,7 +88,7 @@ impl History {
     fn open_file(&self) -> io::Result<File> {
         private::folder(&self.folder).map_err(io::Error::other)?;
         let path = current(&self.folder);
-        if let Some(_alone) = try_lock(&self.folder.join("history.lock"))?
+        if let Some(_alone) = private::try_lock(&self.folder.join("history.lock"))?
             && std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() >= self.file_bytes)
         {
             std::fs::rename(&path, put_aside(&self.folder))?;

@@ -1,6 +1,5 @@
 //! The buffer that the older skills server left behind, `~/.skills-mcp/analytics-buffer.jsonl`.
 
-use super::segment::Segment;
 use super::waiting::Waiting;
 use crate::printable::counted;
 use crate::sha256::Sha256;
@@ -46,17 +45,6 @@ fn event(number: usize, line: &[u8], include_text: bool) -> Option<String> {
     let digest = Sha256::of(&[number.to_string().as_bytes(), b" ", line].concat());
     event.insert("id".to_owned(), digest.hex()[..32].into());
     Some(Value::Object(event).to_string() + "\n")
-}
-
-impl Waiting {
-    /// Takes in many lines at once, in files of their own.
-    fn take_in(&self, lines: &[String]) -> io::Result<()> {
-        for some in lines.chunks(super::waiting::BATCH_EVENTS) {
-            self.make_room()?;
-            Segment::create(&self.folder)?.add(&some.concat(), some.len())?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Sends what waits, from a thread of its own.
 //!
 //! Events are removed only after the endpoint took them. Whatever else happens, they stay, and the next try sends them again
-//! with the same ids.
+//! with the same ids. Only an event that is too large for the endpoint all alone is dropped, and counted.
 
 use super::older;
 use super::post::{Outcome, Post};
 use super::waiting::Waiting;
+use crate::printable::counted;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +15,9 @@ use std::time::Duration;
 
 /// After failures the wait grows to this many intervals.
 const LONGEST_WAIT: u32 = 10;
+
+/// The status for a request that has more bytes than a server takes.
+const TOO_LARGE: u16 = 413;
 
 pub struct Publisher {
     pub waiting: Arc<Waiting>,
@@ -84,10 +88,36 @@ impl Publisher {
                 closed = true;
                 continue;
             }
-            match self.post.send(&batch.events, self.waiting.dropped()) {
-                Outcome::Taken => batch.remove()?,
+            let mut refused = Vec::new();
+            match self.send(&batch.events, 0, &mut refused) {
+                Outcome::Taken => self.waiting.forget(batch, &refused)?,
                 outcome => return Ok(outcome),
             }
+            if !refused.is_empty() {
+                let (dropped, endpoint) = (counted(refused.len(), "event"), self.post.shown());
+                tracing::warn!(
+                    "dropped {dropped}: the analytics endpoint {endpoint} answers {TOO_LARGE} to each alone"
+                );
+            }
+        }
+    }
+
+    /// Sends events, in halves if together they are too large. One that is too large alone would be in the way of all others
+    /// forever, so it is passed over: `refused` gets its place, counted from `first`.
+    fn send(&self, events: &[String], first: usize, refused: &mut Vec<usize>) -> Outcome {
+        match self.post.send(events, self.waiting.dropped()) {
+            Outcome::Refused(TOO_LARGE) if events.len() > 1 => {
+                let half = events.len() / 2;
+                match self.send(&events[..half], first, refused) {
+                    Outcome::Taken => self.send(&events[half..], first + half, refused),
+                    outcome => outcome,
+                }
+            }
+            Outcome::Refused(TOO_LARGE) => {
+                refused.push(first);
+                Outcome::Taken
+            }
+            outcome => outcome,
         }
     }
 

@@ -7,7 +7,6 @@
 use crate::moment;
 use crate::private;
 use crate::sha256::hex;
-use rustix::fs::FlockOperation;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -34,7 +33,7 @@ impl Segment {
         let name = format!("{:020}-{}{ENDING}", moment::since_1970().as_nanos(), hex(&chance));
         let hidden = folder.join(format!(".{name}"));
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&hidden)?;
-        let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from);
+        let locked = file.try_lock().map_err(io::Error::from);
         if let Err(error) = locked.and_then(|()| std::fs::rename(&hidden, folder.join(&name))) {
             let _ = std::fs::remove_file(&hidden);
             return Err(error);
@@ -70,7 +69,7 @@ impl Finished {
     /// Takes a file, unless its writer or another reader has it or it went away.
     pub fn take(path: &Path) -> Option<Self> {
         let file = private::open(path).ok()?;
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+        file.try_lock().ok()?;
         // Whoever had it before may have removed it.
         let is_there = file.metadata().is_ok_and(|metadata| metadata.nlink() > 0);
         is_there.then(|| Self { file, path: path.to_owned() })

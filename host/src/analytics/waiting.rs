@@ -2,16 +2,14 @@
 
 use super::segment::{self, Finished, Segment};
 use crate::private;
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Most events that are sent at once, in number and in bytes.
-pub const BATCH_EVENTS: usize = 500;
+const BATCH_EVENTS: usize = 500;
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Most files that are sent at once. Each is open meanwhile.
@@ -25,12 +23,12 @@ const SHARES: u64 = 8;
 
 /// The buffer, and the file in it that this server writes.
 pub struct Waiting {
-    pub folder: PathBuf,
+    folder: PathBuf,
     most_bytes: u64,
     current: Mutex<Option<Segment>>,
 }
 
-/// How many events were dropped because there was no room.
+/// How many events were dropped, because there was no room or an endpoint never takes them.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Dropped {
     events: u64,
@@ -56,14 +54,8 @@ impl Dropped {
 /// Events that are sent together, out of files that nobody else has meanwhile.
 pub struct Batch {
     pub events: Vec<String>,
-    files: Vec<Finished>,
-}
-
-impl Batch {
-    /// Forgets the events, because an endpoint has them.
-    pub fn remove(self) -> io::Result<()> {
-        self.files.into_iter().try_for_each(Finished::remove)
-    }
+    /// Each with the number of events in it, in the same order.
+    files: Vec<(Finished, usize)>,
 }
 
 impl Waiting {
@@ -91,6 +83,15 @@ impl Waiting {
         added
     }
 
+    /// Takes in many lines at once, in files of their own.
+    pub fn take_in(&self, lines: &[String]) -> io::Result<()> {
+        for some in lines.chunks(BATCH_EVENTS) {
+            self.make_room()?;
+            Segment::create(&self.folder)?.add(&some.concat(), some.len())?;
+        }
+        Ok(())
+    }
+
     /// Closes the file that this server writes, so that it can be sent. False if there is nothing in it.
     pub fn close(&self) -> bool {
         self.current().take_if(|segment| segment.events > 0).is_some()
@@ -114,8 +115,9 @@ impl Waiting {
             if !batch.files.is_empty() && !fits {
                 break;
             }
+            let count = events.len();
             batch.events.extend(events);
-            batch.files.push(file);
+            batch.files.push((file, count));
             if batch.files.len() == BATCH_FILES {
                 break;
             }
@@ -123,14 +125,31 @@ impl Waiting {
         Ok(batch)
     }
 
+    /// Forgets the events of a batch, because an endpoint has them, except those at these places, which it never takes.
+    /// They are counted.
+    pub fn forget(&self, batch: Batch, refused: &[usize]) -> io::Result<()> {
+        let _alone = if refused.is_empty() { None } else { Some(private::lock(&self.dropping_lock())?) };
+        let mut first = 0;
+        for (file, events) in batch.files {
+            let places = first..first + events;
+            first = places.end;
+            let dropped = refused.iter().filter(|place| places.contains(place)).count();
+            if dropped > 0 {
+                self.count_dropped(&file, dropped)?;
+            }
+            file.remove()?;
+        }
+        Ok(())
+    }
+
     /// Held by the one server that sends. Nothing while another has it.
     pub fn only_sender(&self) -> io::Result<Option<File>> {
-        try_lock(&self.folder.join("sending.lock"))
+        private::try_lock(&self.folder.join("sending.lock"))
     }
 
     /// Drops the oldest files until there is room for one more. What is being sent stays.
-    pub fn make_room(&self) -> io::Result<()> {
-        let Some(_alone) = try_lock(&self.folder.join("dropping.lock"))? else { return Ok(()) };
+    fn make_room(&self) -> io::Result<()> {
+        let Some(_alone) = private::try_lock(&self.dropping_lock())? else { return Ok(()) };
         let paths = segment::list(&self.folder)?;
         let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let mut total: u64 = paths.iter().map(length).sum();
@@ -156,18 +175,27 @@ impl Waiting {
         Ok(())
     }
 
-    /// Counts first, so that what is gone was counted, also after a crash in between.
     fn drop_file(&self, mut file: Finished) -> io::Result<usize> {
-        let mut dropped = Dropped::read(&self.folder);
-        let mut events = 0;
-        if file.name() != Some(&dropped.last) {
-            events = file.events()?.len();
-            dropped.events += events as u64;
-            file.name().unwrap_or_default().clone_into(&mut dropped.last);
-            dropped.write(&self.folder)?;
-        }
+        let events = file.events()?.len();
+        let counted = self.count_dropped(&file, events)?;
         file.remove()?;
+        Ok(counted)
+    }
+
+    /// Counts events of a file that goes next, so that what is gone was counted, and once, also after a crash in between.
+    fn count_dropped(&self, file: &Finished, events: usize) -> io::Result<usize> {
+        let mut dropped = Dropped::read(&self.folder);
+        if file.name() == Some(&dropped.last) {
+            return Ok(0);
+        }
+        dropped.events += events as u64;
+        file.name().unwrap_or_default().clone_into(&mut dropped.last);
+        dropped.write(&self.folder)?;
         Ok(events)
+    }
+
+    fn dropping_lock(&self) -> PathBuf {
+        self.folder.join("dropping.lock")
     }
 
     /// How many events were dropped on this machine, ever.
@@ -192,16 +220,6 @@ pub fn count(folder: &Path) -> (usize, u64) {
     };
     let waiting = segment::list(folder).unwrap_or_default().iter().map(lines).sum();
     (waiting, Dropped::read(folder).events)
-}
-
-/// Takes a lock if it is free. It ends with the file.
-pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use super::{SKILLS, home_for, launch, post_feedback, waiting_files, words};
 use crate::library;
 use serde_json::Value;
-use skillcell_tests::Session;
 use skillcell_tests::endpoint::{Endpoint, Order};
+use skillcell_tests::{Numbers, Session, eventually};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,19 +14,9 @@ const EVENTS: usize = 10_000;
 /// Requests that are under way at once.
 const AT_ONCE: usize = 40;
 
-/// A series of numbers that looks like chance and is the same in each run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % most
-    }
-}
-
 /// Misbehaves in every way, and now and then does what it should.
 fn unreliable(number: usize) -> Order {
-    match Chance(number as u64).below(9) {
+    match Numbers(number as u64).below(9) {
         0 => Order::Refuse(500),
         1 => Order::Hang,
         2 => Order::TakeLate,
@@ -40,7 +29,7 @@ fn unreliable(number: usize) -> Order {
 
 /// Sends feedback with numbers for words, and kills the server at some moment while more is under way. Returns the words
 /// that were answered for.
-fn some_work(mut session: Session, next: &mut usize, chance: &mut Chance) -> Vec<String> {
+fn some_work(mut session: Session, next: &mut usize, chance: &mut Numbers) -> Vec<String> {
     let answers = chance.below(600);
     let mut open: BTreeMap<String, String> = BTreeMap::new();
     let mut answered = Vec::new();
@@ -73,7 +62,7 @@ fn over_ten_thousand_events_none_is_lost_and_none_counted_twice() {
             move |number| if is_mended.load(Ordering::SeqCst) { Order::Take } else { unreliable(number) },
         );
     let home = home_for(&endpoint, "include_text: true, interval_seconds: 0.01, timeout_seconds: 0.1");
-    let (mut next, mut chance, mut answered, mut deaths) = (0, Chance(1), Vec::new(), 0);
+    let (mut next, mut chance, mut answered, mut deaths) = (0, Numbers(1), Vec::new(), 0);
     while answered.len() < EVENTS {
         // Sometimes two servers, so that one dies while the other sends.
         let other = (chance.below(3) == 0).then(|| launch(skills.path(), home.path()).start());
@@ -88,13 +77,8 @@ fn over_ten_thousand_events_none_is_lost_and_none_counted_twice() {
     let taken = |received: &skillcell_tests::endpoint::Received| -> BTreeSet<String> {
         received.taken.values().map(|(event, _)| words(event)).collect()
     };
-    let everything_was_sent = |home: &Path| waiting_files(home).is_empty();
     drop(endpoint.wait("every event that was answered for", |received| taken(received).is_superset(&answered)));
-    let began = std::time::Instant::now();
-    while !everything_was_sent(home.path()) {
-        assert!(began.elapsed().as_secs() < 60, "{:?} are left", waiting_files(home.path()));
-        std::thread::yield_now();
-    }
+    eventually("the end of all files", || waiting_files(home.path()).is_empty());
     let received = endpoint.received();
     // By id each is one event: what was asked for once is there once.
     let said = taken(&received);

@@ -3,10 +3,10 @@
 use super::{NEVER, SKILLS, feedback, home, home_for, launch, records, waiting, waiting_files};
 use crate::library;
 use serde_json::{Value, json};
-use skillcell_tests::Session;
 use skillcell_tests::endpoint::Endpoint;
+use skillcell_tests::{Session, files_below};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The events of one request, read right after its answer.
 fn raised(session: &mut Session, home: &Path, method: &str, params: Value) -> (Value, Vec<Value>) {
@@ -154,18 +154,8 @@ fn runs_and_refreshes_are_events_with_what_came_of_them() {
 
 /// Everything that analytics wrote, as one text.
 fn everything_written(home: &Path) -> String {
-    let mut text = String::new();
-    let mut folders = vec![records(home)];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            if entry.path().is_dir() {
-                folders.push(entry.path());
-            } else {
-                text += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
-            }
-        }
-    }
-    text
+    let text = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
+    files_below(&records(home)).iter().map(text).collect()
 }
 
 #[test]

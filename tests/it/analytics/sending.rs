@@ -7,20 +7,11 @@ use super::{
 use crate::{SKILLCELL, library};
 use serde_json::Value;
 use skillcell_tests::endpoint::{Endpoint, Order};
-use skillcell_tests::{Launch, Session, write_files};
+use skillcell_tests::{Launch, Session, eventually, write_files};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// Looks again and again until something is so.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_mins(1), "{what}");
-        std::thread::yield_now();
-    }
-}
 
 fn ids(request: &Value) -> BTreeSet<String> {
     let id = |event: &Value| event["id"].as_str().unwrap().to_owned();
@@ -61,7 +52,7 @@ fn whatever_an_endpoint_does_each_event_stays_until_it_was_taken() {
         }
         ids(&received.requests[0])
     };
-    until("taken events are removed", || waiting(home.path()).is_empty());
+    eventually("the end of taken events", || waiting(home.path()).is_empty());
     feedback(&mut session, "later");
     let received = endpoint.wait("the next event", |received| received.taken.len() == 4);
     let later = ids(received.requests.last().unwrap());
@@ -70,7 +61,7 @@ fn whatever_an_endpoint_does_each_event_stays_until_it_was_taken() {
     assert_eq!(said, ["0", "1", "2", "later"].map(str::to_owned).into());
     drop(received);
     assert_eq!(elsewhere.received().requests.len(), 0, "redirects are not followed");
-    until("the end is told", || session.log().contains("takes events again"));
+    eventually("the word of the end", || session.log().contains("takes events again"));
     let log = session.log();
     for (part, times) in [("answers 500", 1), ("answers 404", 1), ("answers 307", 1), ("answers 429", 1), ("again", 1)]
     {
@@ -153,7 +144,7 @@ fn four_servers_share_a_buffer_and_one_sends_at_a_time() {
     let said: BTreeSet<String> = received.taken.values().map(|(event, _)| words(event)).collect();
     assert_eq!(said.len(), 4 * EACH);
     drop(received);
-    until("nothing waits", || waiting(home.path()).is_empty());
+    eventually("the end of all events", || waiting(home.path()).is_empty());
 }
 
 #[test]
@@ -191,6 +182,40 @@ fn a_full_buffer_drops_the_oldest_and_says_how_many() {
 }
 
 #[test]
+fn what_is_too_large_for_an_endpoint_is_sent_in_halves_and_one_that_never_fits_is_dropped() {
+    const MOST_BYTES: usize = 1_500;
+    let skills = library(&SKILLS);
+    let endpoint = Endpoint::with_orders(|_| Order::TakeUpTo(MOST_BYTES));
+    let home = home(&format!("endpoint: \"{}\", include_text: true, {NEVER}", endpoint.url()));
+    let config =
+        home_with_config(home.path(), &format!("endpoint: \"{}\", include_text: true, {OFTEN}", endpoint.url()));
+    // Nothing waits when the first server starts, so it sends nothing.
+    let mut session = launch(skills.path(), home.path()).start();
+    let large = |number: usize| number == 7 || number == 20;
+    for number in 0..30 {
+        let more = if large(number) { "x".repeat(MOST_BYTES) } else { String::new() };
+        feedback(&mut session, &format!("{number} {more}"));
+    }
+    session.kill();
+    let mut session = launch(skills.path(), home.path()).arg("--config").arg(config).start();
+    eventually("the end of all events", || waiting_files(home.path()).is_empty());
+    feedback(&mut session, "30 ");
+    let received = endpoint.wait("the next event", |received| received.taken.len() == 29);
+    let said = |event: &Value| words(event).split(' ').next().unwrap().parse::<usize>().unwrap();
+    let taken: BTreeSet<usize> = received.taken.values().map(|(event, _)| said(event)).collect();
+    assert_eq!(taken, (0..31).filter(|number| !large(*number)).collect());
+    assert!(received.taken.values().all(|(_, times)| *times == 1), "none is sent twice");
+    assert_eq!(ids(&received.requests[0]).len(), 30);
+    assert_eq!(ids(&received.requests[1]).len(), 15, "half of them");
+    assert_eq!(received.requests.last().unwrap()["dropped"], 2);
+    drop(received);
+    assert_eq!(stats(home.path())["events_dropped"], 2);
+    let log = session.log();
+    assert_eq!(log.matches("dropped 2 events").count(), 1, "{log}");
+    assert!(!log.contains("secret"), "{log}");
+}
+
+#[test]
 fn half_a_line_of_a_crash_is_skipped() {
     let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
     let home = home_for(&endpoint, OFTEN);
@@ -204,7 +229,7 @@ fn half_a_line_of_a_crash_is_skipped() {
     assert!(received.taken.contains_key("a") && received.taken.contains_key("c"));
     assert_eq!(ids(&received.requests[0]).len(), 2, "small files are sent together");
     drop(received);
-    until("nothing is left", || waiting_files(home.path()).is_empty());
+    eventually("the end of all files", || waiting_files(home.path()).is_empty());
 }
 
 #[test]

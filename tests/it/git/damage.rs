@@ -3,22 +3,10 @@
 use super::{Scene, eventually, forms, names, noise, refreshed, refused, text};
 use crate::SMALL;
 use skillcell_tests::git_server::{Fault, On};
-use skillcell_tests::write_files;
+use skillcell_tests::{files_below, write_files};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-/// Every file below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut found, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = waiting.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
-            let path = entry.path();
-            if entry.file_type().unwrap().is_dir() { waiting.push(path) } else { found.push(path) }
-        }
-    }
-    found
-}
 
 /// A clone that a server made and left.
 fn left_clone(scene: &Scene) -> PathBuf {
@@ -118,7 +106,7 @@ fn survives(what: &str, damage: impl Fn(&Path)) {
 
 #[test]
 fn damaged_clones_are_made_good() {
-    let objects = |clone: &Path| files(&clone.join(".git/objects"));
+    let objects = |clone: &Path| files_below(&clone.join(".git/objects"));
     let emptied = |files: Vec<PathBuf>| {
         assert!(!files.is_empty());
         for file in files {
@@ -140,7 +128,7 @@ fn damaged_clones_are_made_good() {
     survives("HEAD of a branch that is not there", |clone| {
         std::fs::write(clone.join(".git/HEAD"), "ref: refs/heads/gone\n").unwrap();
     });
-    survives("references without bytes", |clone| emptied(files(&clone.join(".git/refs"))));
+    survives("references without bytes", |clone| emptied(files_below(&clone.join(".git/refs"))));
     survives("an index without bytes", |clone| std::fs::write(clone.join(".git/index"), "").unwrap());
     survives("an index of other bytes", |clone| std::fs::write(clone.join(".git/index"), noise(500)).unwrap());
     survives("settings of other bytes", |clone| std::fs::write(clone.join(".git/config"), "[[[\n").unwrap());

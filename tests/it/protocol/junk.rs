@@ -4,7 +4,7 @@ use super::{END, code};
 use crate::profiles::ALL_TOOLS;
 use crate::{SKILLCELL, SMALL, both_eras, library, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::Session;
+use skillcell_tests::{Numbers, Session};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -127,16 +127,6 @@ fn wrong_words_about_the_client_are_refused_and_never_end_a_conversation_without
         let answer = session.answer(&json!(id));
         assert!((-32_799..=-32_000).contains(&code(&answer)), "{meta}: {answer}");
         still_answers(&mut session);
-    }
-}
-
-/// Numbers that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % limit
     }
 }
 

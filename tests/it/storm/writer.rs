@@ -1,13 +1,14 @@
 //! One who creates, edits, renames, deletes and breaks skills of its own.
 
 use super::history::{Library, State, text};
+use skillcell_tests::Numbers;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Longest pause between two changes, in milliseconds.
-const LONGEST_PAUSE: u64 = 6;
+const LONGEST_PAUSE: usize = 6;
 
 /// A front matter without a description is no skill.
 const BROKEN: &str = "---\nname: broken\n---\n\nA stormy file.\n";
@@ -53,7 +54,7 @@ impl<'a> Writer<'a> {
 
     pub fn change_something(&mut self) {
         self.version += 1;
-        let number = self.numbers.below(self.skills.len() as u64);
+        let number = self.numbers.below(self.skills.len());
         let (exists, moves) = (self.skills[number].exists, !self.skills[number].name.contains('/'));
         match self.numbers.below(10) {
             _ if !exists => self.write_whole(number, None),
@@ -135,15 +136,5 @@ impl Skill {
     fn file(&self, root: &Path) -> PathBuf {
         let place = root.join(&self.place);
         if self.name.contains('/') { place } else { place.join("SKILL.md") }
-    }
-}
-
-/// A small generator of numbers; quality does not matter here.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % limit).unwrap()
     }
 }

@@ -30,7 +30,7 @@ fn what_is_written_is_sent_once_it_is_closed_and_forgotten_once_it_is_sent() {
     drop(batch);
     let again = waiting.batch().unwrap();
     assert_eq!(numbers(&again), [1], "nobody has it yet");
-    again.remove().unwrap();
+    waiting.forget(again, &[]).unwrap();
     assert!(waiting.batch().unwrap().events.is_empty());
     assert_eq!(count(&waiting.folder), (0, 0));
 }
@@ -44,12 +44,12 @@ fn many_small_files_are_sent_together_and_a_batch_stays_small() {
     }
     let batch = waiting.batch().unwrap();
     assert_eq!(numbers(&batch), (0..BATCH_FILES as u64).collect::<Vec<_>>());
-    batch.remove().unwrap();
+    waiting.forget(batch, &[]).unwrap();
     let rest = waiting.batch().unwrap();
     assert_eq!(rest.events.len(), 5);
-    rest.remove().unwrap();
+    waiting.forget(rest, &[]).unwrap();
 
-    let (_folder, large) = (tempfile::tempdir().unwrap(), Waiting { most_bytes: 100 << 20, ..waiting });
+    let large = Waiting { most_bytes: 100 << 20, ..waiting };
     for number in 0..1_200 {
         large.add(&line(number), 1).unwrap();
     }
@@ -61,7 +61,7 @@ fn many_small_files_are_sent_together_and_a_batch_stays_small() {
             break;
         }
         sizes.push(batch.events.len());
-        batch.remove().unwrap();
+        large.forget(batch, &[]).unwrap();
     }
     assert_eq!(sizes, [500, 500, 200]);
 }
@@ -93,7 +93,7 @@ fn what_is_being_sent_is_never_dropped() {
     for number in 1..1_000 {
         waiting.add(&line(number), 1).unwrap();
     }
-    sending.remove().unwrap();
+    waiting.forget(sending, &[]).unwrap();
     let (kept, dropped) = count(&waiting.folder);
     assert_eq!(kept as u64 + dropped, 999);
 }
@@ -118,6 +118,33 @@ fn a_crash_while_a_file_is_dropped_counts_it_once() {
     Dropped { events: 2, last: name }.write(&waiting.folder).unwrap();
     assert!(waiting.batch().unwrap().events.is_empty(), "counted as dropped, so it is not sent");
     assert_eq!(count(&waiting.folder), (0, 2));
+}
+
+#[test]
+fn what_an_endpoint_never_takes_is_counted_once_and_goes_with_the_rest() {
+    let (_folder, waiting) = waiting();
+    let fill = || {
+        for numbers in [vec![0, 1], vec![2], vec![3, 4, 5]] {
+            for number in &numbers {
+                waiting.add(&line(*number), 1).unwrap();
+            }
+            waiting.close();
+        }
+    };
+    fill();
+    waiting.forget(waiting.batch().unwrap(), &[1, 3, 4]).unwrap();
+    assert_eq!(count(&waiting.folder), (0, 3));
+
+    fill();
+    let batch = waiting.batch().unwrap();
+    let last = batch.files[0].0.name().unwrap().to_owned();
+    drop(batch);
+    // As if the server had died between counting an event of the first file and removing that file.
+    Dropped { events: 4, last }.write(&waiting.folder).unwrap();
+    let batch = waiting.batch().unwrap();
+    assert_eq!(numbers(&batch), [2, 3, 4, 5], "what was counted is not sent again");
+    waiting.forget(batch, &[0]).unwrap();
+    assert_eq!(count(&waiting.folder), (0, 5));
 }
 
 #[test]
