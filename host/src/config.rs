@@ -95,7 +95,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     };
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
     let tools = surface::tools(&told.tools).map_err(ConfigError::Flag)?;
-    let endpoint = analytics::outside(variable).map_err(ConfigError::Flag)?;
+    let endpoint = analytics::from_environment(variable).map_err(ConfigError::Flag)?;
     let surface = surface::resolve(told.profile, tools, &raw).map_err(wrong)?;
     let around = git::Around {
         variable: &variable,

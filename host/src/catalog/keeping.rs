@@ -15,12 +15,12 @@ pub const LOOK_LONGEST: Duration = Duration::from_secs(5);
 impl Catalog {
     /// Brings in what changed on disk: now, when something stirs there, and from time to time for what nobody noticed.
     pub async fn keep_looking(self, mut watcher: Watcher, disturbances: Disturbances) {
-        let mut moments = Moments::new(disturbances);
+        let mut occasions = Occasions::new(disturbances);
         let mut news = self.news();
         loop {
             tokio::select! {
-                moment = moments.next() => {
-                    if moment == Moment::Clock {
+                occasion = occasions.next() => {
+                    if occasion == Occasion::Clock {
                         watcher.watch();
                     }
                     self.bring_in(None).await;
@@ -34,24 +34,24 @@ impl Catalog {
 
 /// Why to look at the disk now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moment {
+enum Occasion {
     Clock,
     Stirred,
 }
 
-/// The moments to look at the disk. Nothing is forgotten when waiting for one is given up.
-struct Moments {
+/// The occasions to look at the disk. Nothing is forgotten when waiting for one is given up.
+struct Occasions {
     schedule: Schedule,
     /// Missing when nobody watches.
     disturbances: Option<Disturbances>,
 }
 
-impl Moments {
+impl Occasions {
     fn new(disturbances: Disturbances) -> Self {
         Self { schedule: Schedule::new(Instant::now()), disturbances: Some(disturbances) }
     }
 
-    async fn next(&mut self) -> Moment {
+    async fn next(&mut self) -> Occasion {
         loop {
             let due = self.schedule.due();
             let stirs = async {
@@ -66,8 +66,8 @@ impl Moments {
                     None => self.disturbances = None,
                 },
                 () = sleep_until(due) => {
-                    if let Some(moment) = self.schedule.take(Instant::now()) {
-                        return moment;
+                    if let Some(occasion) = self.schedule.take(Instant::now()) {
+                        return occasion;
                     }
                 }
             }
@@ -102,14 +102,14 @@ impl Schedule {
     }
 
     /// What is due now. A look by the clock is also one at what stirs, but that may go on.
-    fn take(&mut self, now: Instant) -> Option<Moment> {
+    fn take(&mut self, now: Instant) -> Option<Occasion> {
         if self.quiet().is_some_and(|quiet| quiet <= now) {
             self.stirs = None;
-            return Some(Moment::Stirred);
+            return Some(Occasion::Stirred);
         }
         (self.clock <= now).then(|| {
             self.clock = now + LOOK_EVERY;
-            Moment::Clock
+            Occasion::Clock
         })
     }
 }
@@ -118,8 +118,8 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    /// The moments of a minute and a half in milliseconds, when something stirs at these.
-    fn moments(stirs: &[u64]) -> Vec<(u64, Moment)> {
+    /// The occasions of a minute and a half in milliseconds, when something stirs at these.
+    fn occasions(stirs: &[u64]) -> Vec<(u64, Occasion)> {
         let start = Instant::now();
         let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
         let mut schedule = Schedule::new(start);
@@ -131,21 +131,21 @@ mod tests {
                 continue;
             }
             let due = schedule.due();
-            let moment = schedule.take(due).expect("it is due");
-            seen.push((u64::try_from((due - start).as_millis()).unwrap(), moment));
+            let occasion = schedule.take(due).expect("it is due");
+            seen.push((u64::try_from((due - start).as_millis()).unwrap(), occasion));
         }
         seen
     }
 
     fn stirred(stirs: &[u64]) -> Vec<u64> {
-        let seen = moments(stirs).into_iter().filter(|(_, moment)| *moment == Moment::Stirred);
+        let seen = occasions(stirs).into_iter().filter(|(_, occasion)| *occasion == Occasion::Stirred);
         seen.map(|(at, _)| at).collect()
     }
 
     #[test]
     fn the_clock_goes_on_whether_or_not_anything_stirs() {
         let clock = |stirs: &[u64]| -> Vec<u64> {
-            let seen = moments(stirs).into_iter().filter(|(_, moment)| *moment == Moment::Clock);
+            let seen = occasions(stirs).into_iter().filter(|(_, occasion)| *occasion == Occasion::Clock);
             seen.map(|(at, _)| at).collect()
         };
         assert_eq!(clock(&[]), [0, 30_000, 60_000, 90_000]);

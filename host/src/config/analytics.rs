@@ -1,6 +1,8 @@
 //! What the operator says about analytics, made sure of.
 
+use super::content::within;
 use super::file::RawAnalytics;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use ureq::http::Uri;
 
@@ -31,29 +33,34 @@ pub struct Endpoint {
 }
 
 /// Shortest and longest times, in seconds.
-const SHORTEST: f64 = 0.01;
-const LONGEST: f64 = 86_400.0;
+const SECONDS: RangeInclusive<f64> = 0.01..=86_400.0;
+
+/// How often events are sent, and how long an answer may take, unless told otherwise.
+const INTERVAL: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Most that waits on disk unless told otherwise, in bytes.
+const BUFFER_BYTES: u64 = 10 << 20;
 
 /// Less than this is no buffer, in bytes.
 const FEWEST_BYTES: u64 = 64 << 10;
 
 /// The endpoint in the environment.
-pub fn outside(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Endpoint>, String> {
-    let outside = variable("ANALYTICS_ENDPOINT").map(|url| endpoint(url.trim())).transpose();
-    outside.map_err(|wrong| format!("ANALYTICS_ENDPOINT {wrong}"))
+pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Endpoint>, String> {
+    let said = variable("ANALYTICS_ENDPOINT").map(|url| endpoint(url.trim())).transpose();
+    said.map_err(|wrong| format!("ANALYTICS_ENDPOINT {wrong}"))
 }
 
 /// The environment is stronger than the file: an endpoint there also switches analytics on.
 pub fn resolve(
     raw: &RawAnalytics,
-    outside: Option<Endpoint>,
+    from_environment: Option<Endpoint>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Analytics, String> {
-    let seconds = |name: &str, said: Option<f64>, usual: f64| match said.unwrap_or(usual) {
-        seconds if (SHORTEST..=LONGEST).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        other => Err(format!("analytics.{name} is {other}, and must be from {SHORTEST} to {LONGEST}")),
+    let seconds = |name: &str, said: Option<f64>| {
+        within(&format!("analytics.{name}"), said, SECONDS).map(|said| said.map(Duration::from_secs_f64))
     };
-    let most_bytes = raw.buffer_max_bytes.unwrap_or(10 << 20);
+    let most_bytes = raw.buffer_max_bytes.unwrap_or(BUFFER_BYTES);
     if most_bytes < FEWEST_BYTES {
         return Err(format!("analytics.buffer_max_bytes is {most_bytes}, and must be at least {FEWEST_BYTES}"));
     }
@@ -61,10 +68,10 @@ pub fn resolve(
     let in_file = in_file.map(endpoint).transpose().map_err(|wrong| format!("analytics.endpoint {wrong}"))?;
     let user = variable("USER").or_else(|| variable("USERNAME")).unwrap_or_else(|| "unknown".to_owned());
     Ok(Analytics {
-        enabled: outside.is_some() || raw.enabled.unwrap_or(in_file.is_some()),
-        endpoint: outside.or(in_file),
-        interval: seconds("interval_seconds", raw.interval_seconds, 30.0)?,
-        timeout: seconds("timeout_seconds", raw.timeout_seconds, 10.0)?,
+        enabled: from_environment.is_some() || raw.enabled.unwrap_or(in_file.is_some()),
+        endpoint: from_environment.or(in_file),
+        interval: seconds("interval_seconds", raw.interval_seconds)?.unwrap_or(INTERVAL),
+        timeout: seconds("timeout_seconds", raw.timeout_seconds)?.unwrap_or(TIMEOUT),
         include_text: raw.include_text.unwrap_or(false),
         most_bytes,
         server_id: format!("dev-{user}"),
@@ -98,7 +105,7 @@ mod tests {
         let raw: RawAnalytics = serde_yaml::from_str(yaml).unwrap();
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        resolve(&raw, outside(variable)?, variable)
+        resolve(&raw, from_environment(variable)?, variable)
     }
 
     #[test]

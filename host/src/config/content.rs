@@ -38,7 +38,8 @@ pub fn resolve(
     })
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(
+/// A number that must be in a range, if somebody said one.
+pub fn within<T: PartialOrd + std::fmt::Display>(
     name: &str,
     said: Option<T>,
     range: RangeInclusive<T>,

@@ -1,5 +1,6 @@
 //! What the operator says about scripts, made sure of.
 
+use super::content::within;
 use super::file::{RawGrant, RawScripts, Unique};
 use crate::bindings::catalog::ScriptTerms;
 use crate::grants::hosts::HostPattern;
@@ -8,6 +9,7 @@ use crate::sandbox::limits::Limits;
 use crate::sandbox::runtimes::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,8 +47,8 @@ const USUAL: [(&str, Runner); 7] = [
     (".wasm", Runner::Itself),
 ];
 
-/// Longest time that a script may be given.
-const LONGEST_TIME: Duration = Duration::from_hours(24);
+/// Times that a script may be given, in seconds: up to a day.
+const SECONDS: RangeInclusive<u64> = 1..=86_400;
 
 impl Default for Scripts {
     fn default() -> Self {
@@ -79,17 +81,15 @@ impl Scripts {
 
 pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Scripts, String> {
     let usual = Scripts::default();
+    let seconds = positive("timeout_seconds", raw.timeout_seconds)?;
     let limits = Limits {
-        time: positive("timeout_seconds", raw.timeout_seconds)?.map_or(usual.limits.time, Duration::from_secs),
+        time: within("scripts.timeout_seconds", seconds, SECONDS)?.map_or(usual.limits.time, Duration::from_secs),
         memory: positive("memory_bytes", raw.memory_bytes)?.unwrap_or(usual.limits.memory),
         fuel: positive("fuel", raw.fuel)?.unwrap_or(usual.limits.fuel),
         output: raw.max_output_bytes.unwrap_or(usual.limits.output),
         scratch_bytes: raw.scratch_bytes.unwrap_or(usual.limits.scratch_bytes),
         scratch_files: raw.scratch_files.unwrap_or(usual.limits.scratch_files),
     };
-    if limits.time > LONGEST_TIME {
-        return Err("scripts.timeout_seconds is more than a day\nhint: write at most 86400".to_owned());
-    }
     let mut runners = usual.runners;
     for (said, name) in raw.runners.0 {
         let extension = extension(&said)?;
@@ -196,7 +196,7 @@ mod tests {
             ("allowed_extensions: [a/b]", "`a/b` is no extension"),
             ("timeout_seconds: 0", "scripts.timeout_seconds is 0"),
             ("runs_at_once: 0", "scripts.runs_at_once is 0"),
-            ("timeout_seconds: 18446744073709551615", "more than a day"),
+            ("timeout_seconds: 18446744073709551615", "must be from 1 to 86400"),
         ] {
             let message = scripts(yaml).unwrap_err();
             assert!(message.contains(part), "{yaml}: {message}");

@@ -79,7 +79,10 @@ pub struct File {
 
 impl RootSnapshot {
     pub fn new(folder: Option<Arc<Dir>>, folders: Folders, files: Files) -> Self {
-        let is_local = folder.as_ref().is_some_and(|folder| stillness::is_local(fstatfs(folder)));
+        let is_local = folder.as_ref().is_some_and(|folder| {
+            let found = fstatfs(folder);
+            found.is_ok_and(|found| stillness::is_local(found.f_type.into()))
+        });
         Self { folder, is_local, folders, files: Mutex::new(files) }
     }
 

@@ -7,7 +7,6 @@ use crate::library::roots::SkillRoot;
 use crate::library::watch::LATER;
 use notify::event::ModifyKind;
 use notify::{Event, EventKind};
-use rustix::fs::StatFs;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -148,9 +147,10 @@ pub fn identity(root: &SkillRoot) -> Option<(u64, u64)> {
     Some((stat.st_dev, stat.st_ino))
 }
 
-/// Whether all changes of a folder are made on this machine, so that its kernel knows of them and answers at once.
-pub fn is_local(found: rustix::io::Result<StatFs>) -> bool {
+/// Whether all changes in a file system with this number are made on this machine, so that its kernel knows of them and
+/// answers at once.
+pub fn is_local(file_system: i128) -> bool {
     // ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs
-    const LOCAL: [i64; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1];
-    found.is_ok_and(|StatFs { f_type, .. }| LOCAL.iter().any(|local| i128::from(*local) == f_type.into()))
+    const LOCAL: [i128; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1];
+    LOCAL.contains(&file_system)
 }

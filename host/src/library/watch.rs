@@ -6,7 +6,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use rustix::fs::statfs;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -24,6 +24,14 @@ pub struct Watcher {
     /// What was logged, so that it is logged once.
     told: BTreeSet<(PathBuf, Unwatched)>,
     stillness: Arc<Stillness>,
+    file_system: FileSystem,
+}
+
+/// Finds the number of the file system that a folder is in.
+type FileSystem = fn(&Path) -> Option<i128>;
+
+fn file_system(folder: &Path) -> Option<i128> {
+    statfs(folder).ok().map(|found| found.f_type.into())
 }
 
 /// Why changes of a root may come without being noticed.
@@ -37,6 +45,10 @@ enum Unwatched {
 
 impl Watcher {
     pub fn new(roots: Arc<[SkillRoot]>) -> (Self, Disturbances) {
+        Self::on(file_system, roots)
+    }
+
+    fn on(file_system: FileSystem, roots: Arc<[SkillRoot]>) -> (Self, Disturbances) {
         let (sender, receiver) = watch::channel(None);
         let stillness = Arc::new(Stillness::new(Arc::clone(&roots)));
         let told = Arc::clone(&stillness);
@@ -53,7 +65,8 @@ impl Watcher {
             let system = system.as_mut().ok_or_else(notify::Error::watch_not_found)?;
             system.watch(file, RecursiveMode::NonRecursive)
         });
-        let mut watcher = Self { roots, system, watched: BTreeMap::new(), told: BTreeSet::new(), stillness };
+        let (watched, told) = (BTreeMap::new(), BTreeSet::new());
+        let mut watcher = Self { roots, system, watched, told, stillness, file_system };
         watcher.watch();
         (watcher, receiver)
     }
@@ -88,7 +101,7 @@ impl Watcher {
             let is_inner = others.any(|other| other != path && path.starts_with(other));
             if found.is_none() && !is_inner {
                 tell(&mut self.told, root, Unwatched::Missing, "it does not exist");
-            } else if found.is_some() && !stillness::is_local(statfs(&path)) {
+            } else if found.is_some() && !(self.file_system)(&path).is_some_and(stillness::is_local) {
                 complete = false;
                 tell(&mut self.told, root, Unwatched::Elsewhere, "other machines may change it");
             }
@@ -153,9 +166,14 @@ pub async fn calm(disturbances: &mut Disturbances, quiet: Duration, longest: Dur
 mod tests {
     use super::*;
     use crate::library::roots::{self, Choice};
-    use std::path::Path;
+    use std::io::Write;
+    use std::sync::Mutex;
 
     fn watcher(folder: &Path) -> (Watcher, Disturbances) {
+        watcher_on(file_system, folder)
+    }
+
+    fn watcher_on(file_system: FileSystem, folder: &Path) -> (Watcher, Disturbances) {
         let choice = Choice {
             given: vec![folder.to_str().unwrap().to_owned()],
             environment: None,
@@ -166,7 +184,7 @@ mod tests {
             user: false,
             plugins: false,
         };
-        Watcher::new(roots::choose(&choice).unwrap().into())
+        Watcher::on(file_system, roots::choose(&choice).unwrap().into())
     }
 
     /// Whether nothing can have changed since a look that begins when the dust has settled. A busy machine may be late.
@@ -185,6 +203,66 @@ mod tests {
             std::thread::yield_now();
         }
         false
+    }
+
+    /// What is logged meanwhile.
+    fn logged(work: impl FnOnce()) -> String {
+        #[derive(Clone, Default)]
+        struct Log(Arc<Mutex<Vec<u8>>>);
+        impl Write for Log {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.0.lock().unwrap().write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let log = Log::default();
+        let theirs = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || theirs.clone()).finish();
+        tracing::subscriber::with_default(subscriber, work);
+        let bytes = log.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_root_that_other_machines_can_change_is_told_once_and_never_certain() {
+        const NFS: i128 = 0x6969;
+        const SMB: i128 = 0x517b;
+        const SMB2: i128 = 0xfe53_4d42;
+        const CIFS: i128 = 0xff53_4d42;
+        const FUSE: i128 = 0x6573_5546;
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere: [FileSystem; 6] =
+            [|_| Some(NFS), |_| Some(SMB), |_| Some(SMB2), |_| Some(CIFS), |_| Some(FUSE), |_| None];
+        for file_system in elsewhere {
+            let log = logged(|| {
+                let (mut watcher, _disturbances) = watcher_on(file_system, folder.path());
+                watcher.watch();
+                watcher.watch();
+                assert!(!is_certain(&watcher));
+            });
+            assert_eq!(log.matches("other machines may change it").count(), 1, "{log}");
+            assert_eq!(log.lines().filter(|line| line.contains("root `")).count(), 1, "{log}");
+        }
+    }
+
+    #[test]
+    fn a_root_that_only_this_machine_changes_is_relied_on_without_a_word() {
+        const EXT: i128 = 0xef53;
+        const XFS: i128 = 0x5846_5342;
+        const BTRFS: i128 = 0x9123_683e;
+        const TMPFS: i128 = 0x0102_1994;
+        const OVERLAY: i128 = 0x794c_7630;
+        let folder = tempfile::tempdir().unwrap();
+        let here: [FileSystem; 5] = [|_| Some(EXT), |_| Some(XFS), |_| Some(BTRFS), |_| Some(TMPFS), |_| Some(OVERLAY)];
+        for file_system in here {
+            let log = logged(|| {
+                let (watcher, _disturbances) = watcher_on(file_system, folder.path());
+                assert!(is_certain(&watcher));
+            });
+            assert!(!log.contains("root `"), "{log}");
+        }
     }
 
     #[test]
