@@ -112,7 +112,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let scripts = scripts::resolve(raw.scripts, path).map_err(wrong)?;
     Ok(Config {
         roots: Choice {
-            clone: git.instead_of_folders.as_ref().map(clone),
+            main_clone: git.main.as_ref().map(clone),
             more_clones: git.more.iter().map(clone).collect(),
             given: told.folders,
             environment: variable("SKILLS_DIR"),

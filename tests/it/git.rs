@@ -3,6 +3,7 @@
 mod addresses;
 mod branches;
 mod damage;
+mod frozen;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod helper;
@@ -16,13 +17,9 @@ use crate::{SKILLCELL, SMALL};
 use git2::{Repository, Status, StatusOptions};
 use serde_json::{Value, json};
 use skillcell_tests::git_server::{Authority, GitServer};
-use skillcell_tests::{Launch, Session, Upstream, write_files};
+use skillcell_tests::{Launch, Session, Upstream, eventually, write_files};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// Longer than anything a test waits for, on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A repository with `SMALL` in it, the home of those who serve it, and where both are.
 struct Scene {
@@ -65,9 +62,12 @@ impl Scene {
         self.bare().env("SKILLS_REPO", url)
     }
 
-    /// A server that knows of no repository, in a folder without skills.
+    /// A server that knows of no repository, in a folder without skills. Everything it writes is below its home.
     fn bare(&self) -> Launch {
-        Launch::new(SKILLCELL).with_home(self.home.path()).folder(self.home.path())
+        let temporary = self.home.path().join("tmp");
+        std::fs::create_dir_all(&temporary).expect("a writable home");
+        let launch = Launch::new(SKILLCELL).with_home(self.home.path()).folder(self.home.path());
+        launch.env("TMPDIR", &temporary.display().to_string())
     }
 
     /// Where clones are kept.
@@ -177,13 +177,4 @@ fn noise(bytes: usize) -> String {
         char::from(b'!' + u8::try_from(state % 90).expect("below 90"))
     };
     (0..bytes).map(letter).collect()
-}
-
-/// Waits for something that nobody tells of.
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what} did not come in {PATIENCE:?}");
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
 }

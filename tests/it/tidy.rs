@@ -3,6 +3,9 @@
 use skillcell_tests::repository;
 use std::path::{Path, PathBuf};
 
+/// Where the tests of a file begin.
+const TESTS: [&str; 2] = ["#[cfg(test)]", "#[cfg(all(test"];
+
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut waiting = vec![repository().join(folder)];
@@ -23,7 +26,10 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
 
 fn files_with(folder: &str, needle: &str) -> Vec<String> {
     // What tests of the host do is not what the host does.
-    let of_the_host = |text: &str| text.split("#[cfg(").next().is_some_and(|text| text.contains(needle));
+    let of_the_host = |text: &str| {
+        let end = TESTS.iter().filter_map(|tests| text.find(tests)).min().unwrap_or(text.len());
+        text[..end].contains(needle)
+    };
     let named = |path: &Path| path.strip_prefix(repository()).unwrap().display().to_string();
     let mut files: Vec<String> =
         sources(folder).iter().filter(|(_, text)| of_the_host(text)).map(|(path, _)| named(path)).collect();
@@ -51,6 +57,29 @@ fn only_git_uses_libgit2() {
     let outside: Vec<&String> =
         knows.iter().filter(|file| !file.starts_with("host/src/git/") && *file != "host/src/git.rs").collect();
     assert_eq!(outside, Vec::<&String>::new());
+}
+
+#[test]
+fn libgit2_is_built_without_a_network_of_its_own() {
+    let manifest = std::fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let git2: Vec<&str> = manifest.lines().filter(|line| line.starts_with("git2 ")).collect();
+    let [git2] = git2[..] else { panic!("git2 is named once: {git2:?}") };
+    assert!(git2.contains("default-features = false"), "{git2}");
+    assert!(!git2.contains("https") && !git2.contains("ssh"), "{git2}");
+    for member in ["host", "tests"] {
+        let manifest = std::fs::read_to_string(repository().join(member).join("Cargo.toml")).unwrap();
+        assert!(manifest.lines().any(|line| line == "git2.workspace = true"), "{member} adds nothing to it");
+    }
+}
+
+#[test]
+fn there_is_one_tls_stack() {
+    let lock = std::fs::read_to_string(repository().join("Cargo.lock")).unwrap();
+    let packages: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+    assert!(packages.contains(&"\"rustls\""));
+    for other in ["openssl-sys", "native-tls", "aws-lc-sys", "aws-lc-rs", "libssh2-sys"] {
+        assert!(!packages.contains(&format!("\"{other}\"").as_str()), "{other} is linked as well");
+    }
 }
 
 #[test]

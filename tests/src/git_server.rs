@@ -154,11 +154,6 @@ impl GitServer {
     pub fn wait_until_held(&self, count: usize) {
         self.shared.wait(&format!("{count} held answers"), |state| state.held >= count);
     }
-
-    /// Waits until so many requests have come in all.
-    pub fn wait_for_requests(&self, count: usize) {
-        self.shared.wait(&format!("{count} requests"), |state| state.requests.len() >= count);
-    }
 }
 
 impl Drop for GitServer {

@@ -20,7 +20,7 @@ const GITHUB: &str = "github.com";
 #[derive(Debug, Default)]
 pub struct Git {
     /// `SKILLS_REPO`. It counts when no folder is named.
-    pub instead_of_folders: Option<Remote>,
+    pub main: Option<Remote>,
     /// `repos`, which count in any case.
     pub more: Vec<Remote>,
     pub refresh: Refresh,
@@ -37,8 +37,21 @@ pub struct Remote {
     pub branch: Option<String>,
     pub credential: Option<Credential>,
     pub folder: PathBuf,
-    /// Held by whoever changes the clone.
-    pub lock: PathBuf,
+    /// Whether another program made the clone, in a folder of its own.
+    pub taken_over: bool,
+}
+
+impl Remote {
+    /// Held by whoever changes the clone. Its name is that of the folder, so that there is one for each.
+    pub fn lock(&self) -> PathBuf {
+        let mut path = self.folder.clone().into_os_string();
+        path.push(".lock");
+        path.into()
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.address.is_same(&other.address) && self.branch == other.branch
+    }
 }
 
 /// How a remote is reached.
@@ -100,7 +113,7 @@ pub fn resolve(
     };
     let token = (around.variable)("GITHUB_TOKEN").map(|token| Credential::token(&token));
     let mut hosts = vec![GITHUB.to_owned()];
-    let instead_of_folders = match (around.variable)("SKILLS_REPO") {
+    let main = match (around.variable)("SKILLS_REPO") {
         Some(text) => {
             let folder = |path: &str| around.working_folder.join(path);
             let wrong = |error: WrongAddress| WrongGit::InVariable(format!("SKILLS_REPO: {error}"));
@@ -114,9 +127,12 @@ pub fn resolve(
                 )));
             }
             let credential = in_address.or_else(|| token.clone().filter(|_| address.host().is_some()));
-            let existing = place::existing(&address, around.home);
+            let existing = place::existing(&address, branch.as_deref(), around.home);
             let remote = remote(address, branch, credential, around)?;
-            Some(Remote { folder: existing.unwrap_or(remote.folder), ..remote })
+            Some(match existing {
+                Some(folder) => Remote { folder, taken_over: true, ..remote },
+                None => remote,
+            })
         }
         None => None,
     };
@@ -129,13 +145,13 @@ pub fn resolve(
             token.clone().filter(|_| address.host().is_some_and(|host| hosts.iter().any(|known| known == host)));
         let credential = in_address.or(named).or(usual.filter(|_| said.token_env.is_none()));
         let remote = remote(address, said.branch, credential, around)?;
-        let known = || instead_of_folders.iter().chain(&more);
-        if !known().any(|known| known.lock == remote.lock) {
+        let known = || main.iter().chain(&more);
+        if !known().any(|known| known.is_same(&remote)) {
             more.push(remote);
         }
     }
     let refresh = self::refresh(refresh, around)?;
-    Ok(Git { instead_of_folders, more, refresh, network, credential_helper: git.credential_helper })
+    Ok(Git { main, more, refresh, network, credential_helper: git.credential_helper })
 }
 
 fn remote(
@@ -148,9 +164,8 @@ fn remote(
         let message = "HOME is not set, so there is no place for a clone\nhint: set HOME or XDG_DATA_HOME";
         return Err(WrongGit::InVariable(message.to_owned()));
     };
-    let key = address.key(branch.as_deref());
-    let lock = clones.join(format!("{key}.lock"));
-    Ok(Remote { address, branch, credential, folder: clones.join(key), lock })
+    let folder = clones.join(address.key(branch.as_deref()));
+    Ok(Remote { address, branch, credential, folder, taken_over: false })
 }
 
 fn named_token(name: &str, around: &Around) -> Option<Credential> {
@@ -223,7 +238,7 @@ mod tests {
     fn a_token_is_for_the_host_of_the_main_repository_and_for_github() {
         let token = Some(Credential::token("t"));
         let git = resolved(TWO, &[("SKILLS_REPO", "https://git.corp:8443/main"), ("GITHUB_TOKEN", "t")]).unwrap();
-        assert_eq!(git.instead_of_folders.as_ref().unwrap().credential, token);
+        assert_eq!(git.main.as_ref().unwrap().credential, token);
         assert_eq!(git.more[0].credential, token);
         assert_eq!(git.more[1].credential, None, "its own variable is named, and not set");
         let git = resolved(TWO, &[("GITHUB_TOKEN", "t"), ("CORP", "c")]).unwrap();

@@ -4,7 +4,7 @@ use crate::config::git::{Network, Remote};
 use crate::git::problem::{NetworkError, SyncError, is_damage};
 use crate::git::progress::Progress;
 use crate::git::transport::{self, Exchange};
-use crate::git::{Patience, quiet};
+use crate::git::{Patience, prepare_libgit2};
 use crate::printable::quoted;
 use git2::{AutotagOption, Direction, ErrorCode, FetchOptions, Oid, RemoteCallbacks, RemoteHead, Repository};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub fn fetch(
     patience: &Patience,
     progress: &Progress,
 ) -> Result<Newest, SyncError> {
-    quiet();
+    prepare_libgit2();
     let address = remote.address.text();
     if let Some(path) = remote.address.folder().filter(|path| !path.exists()) {
         let hint = "\nhint: a repository on the network is written as `https://HOST/PATH`";

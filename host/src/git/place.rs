@@ -3,17 +3,18 @@
 use crate::config::git::Remote;
 use crate::git::address::Address;
 use crate::git::problem::SyncError;
-use crate::git::{Patience, quiet};
+use crate::git::{Patience, prepare_libgit2};
+use crate::moment;
 use crate::private;
 use git2::{Repository, RepositoryOpenFlags};
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// How long to wait between two tries to get something that others hold.
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
@@ -26,19 +27,21 @@ const OLD: Duration = Duration::from_secs(10);
 
 const NOWHERE_ELSE: [&OsStr; 0] = [];
 
-/// The clone that another server of this kind made, if it is of the same repository.
-pub fn existing(address: &Address, home: Option<&Path>) -> Option<PathBuf> {
+/// The clone that another server of this kind made, if it is of the same repository and has the wanted branch.
+pub fn existing(address: &Address, branch: Option<&str>, home: Option<&Path>) -> Option<PathBuf> {
     let folder = home?.join(".skills-mcp/content");
     // Nothing is hidden from libgit2 yet: a credential helper may still have to be found.
     let repository = Repository::open_ext(&folder, RepositoryOpenFlags::NO_SEARCH, NOWHERE_ELSE).ok()?;
     let origin = repository.find_remote("origin").ok()?;
     let (found, _) = Address::parse(origin.url()?, |path| PathBuf::from(path)).ok()?;
-    found.is_same(address).then_some(folder)
+    let head = repository.find_reference("HEAD").ok()?;
+    let has_branch = |branch| head.symbolic_target() == Some(&format!("refs/heads/{branch}"));
+    (found.is_same(address) && branch.is_none_or(has_branch)).then_some(folder)
 }
 
 /// Opens the repository in exactly this folder.
 pub fn open(folder: &Path) -> Result<Repository, git2::Error> {
-    quiet();
+    prepare_libgit2();
     Repository::open_ext(folder, RepositoryOpenFlags::NO_SEARCH, NOWHERE_ELSE)
 }
 
@@ -54,16 +57,20 @@ pub struct Held {
 
 /// Waits for the lock. Leftovers of those who held it and died are removed.
 pub fn hold(remote: &Remote, patience: &Patience) -> Result<Held, SyncError> {
-    let clones = remote.lock.parent().unwrap_or(Path::new("."));
-    private::folder(clones)?;
-    let unusable = |reason: io::Error| SyncError::Unusable { path: remote.lock.clone(), reason };
-    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(&remote.lock);
-    let file = file.map_err(unusable)?;
+    if !remote.taken_over {
+        private::folder(beside(remote))?;
+    }
+    let lock = remote.lock();
+    let unusable = |reason: io::Error| SyncError::Unusable { path: lock.clone(), reason };
+    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true).mode(0o600).custom_flags(no_link);
+    let file = options.open(&lock).map_err(unusable)?;
     loop {
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,
             Err(Errno::WOULDBLOCK) if !patience.is_over() => std::thread::park_timeout(BETWEEN_TRIES),
-            Err(Errno::WOULDBLOCK) => return Err(SyncError::Busy { lock: remote.lock.clone() }),
+            Err(Errno::WOULDBLOCK) => return Err(SyncError::Busy { lock }),
             Err(error) => return Err(unusable(error.into())),
         }
     }
@@ -103,26 +110,25 @@ fn unfinished(remote: &Remote) -> Vec<PathBuf> {
 impl Held {
     /// Whether another server, or this one, synced so lately.
     pub fn synced_within(&self, time: Duration) -> bool {
-        let age = time_in(&self.file).and_then(|synced| SystemTime::now().duration_since(synced).ok());
+        let age = time_in(&self.file).and_then(|synced| moment::since_1970().checked_sub(synced));
         age.is_some_and(|age| age < time)
     }
 
     pub fn note_sync(&self) {
-        let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let millis = moment::since_1970().as_millis();
         let _ = self.file.write_all_at(format!("{millis:020}\n").as_bytes(), 0);
     }
 }
 
-/// When any server last synced this clone.
-pub fn last_sync(remote: &Remote) -> Option<SystemTime> {
-    time_in(&File::open(&remote.lock).ok()?)
+/// When any server last synced this clone, since the first of January 1970.
+pub fn last_sync(remote: &Remote) -> Option<Duration> {
+    time_in(&File::open(remote.lock()).ok()?)
 }
 
-fn time_in(file: &File) -> Option<SystemTime> {
+fn time_in(file: &File) -> Option<Duration> {
     let mut digits = [0; 20];
     file.read_exact_at(&mut digits, 0).ok()?;
-    let millis = std::str::from_utf8(&digits).ok()?.parse().ok()?;
-    UNIX_EPOCH.checked_add(Duration::from_millis(millis))
+    std::str::from_utf8(&digits).ok()?.parse().ok().map(Duration::from_millis)
 }
 
 /// Waits until no other git works here. Lock files of those who are gone are removed: our own lock says that no server is

@@ -4,14 +4,14 @@ use crate::config::git::{Network, Remote};
 use crate::git::problem::{SyncError, is_damage};
 use crate::git::progress::Progress;
 use crate::git::worktree::{self, CheckedOut};
-use crate::git::{Patience, fetch, place, quiet};
+use crate::git::{Patience, fetch, place, prepare_libgit2};
 use crate::printable::{counted, quoted};
 use git2::{Oid, Repository, RepositoryInitOptions};
 use std::any::Any;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Most files that a message names.
 const MOST_NAMED: usize = 5;
@@ -43,7 +43,7 @@ pub fn sync(remote: &Remote, network: &Network, wanted: Wanted, pause: Pause<'_>
         return Ok(Synced { commit, files_changed: 0 });
     }
     let work = Work { remote, network, patience, pause };
-    let (commit, done) = if place::is_there(&remote.folder) { work.update() } else { work.clone() }?;
+    let (commit, done) = if place::is_there(&remote.folder) { work.update() } else { work.first_clone() }?;
     held.note_sync();
     if let Some(backup) = &done.backup {
         tell_backup(&remote.folder, backup);
@@ -58,11 +58,6 @@ pub fn current(remote: &Remote) -> Option<String> {
     Some(head.id().to_string())
 }
 
-/// When this clone was last synced, by any server.
-pub fn last_sync(remote: &Remote) -> Option<SystemTime> {
-    place::last_sync(remote)
-}
-
 struct Work<'a> {
     remote: &'a Remote,
     network: &'a Network,
@@ -72,7 +67,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Makes the clone beside its place, so that nobody ever sees half of it.
-    fn clone(&self) -> Result<(Oid, CheckedOut), SyncError> {
+    fn first_clone(&self) -> Result<(Oid, CheckedOut), SyncError> {
         let folder = &self.remote.folder;
         if std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             return self.rebuild();
@@ -173,7 +168,7 @@ impl Work<'_> {
     }
 
     fn init(&self, folder: &Path) -> Result<Repository, SyncError> {
-        quiet();
+        prepare_libgit2();
         let mut options = RepositoryInitOptions::new();
         options.external_template(false).no_reinit(true).initial_head(self.remote.branch.as_deref().unwrap_or("main"));
         let repository = Repository::init_opts(folder, &options).map_err(|error| self.checkout_failed(&error))?;

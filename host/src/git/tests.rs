@@ -6,8 +6,9 @@ mod following;
 use super::address::Address;
 use super::problem::SyncError;
 use super::sync::{Synced, Wanted, sync};
-use super::{place, quiet};
+use super::{place, prepare_libgit2};
 use crate::config::git::{Network, Remote};
+use crate::moment;
 use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Signature};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -25,7 +26,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        quiet();
+        prepare_libgit2();
         let folder = tempfile::tempdir().unwrap();
         let origin = Repository::init_bare(folder.path().join("team-skills.git")).unwrap();
         origin.set_head("refs/heads/main").unwrap();
@@ -84,8 +85,8 @@ impl Scene {
         let (address, _) = Address::parse("team-skills.git", |path| self.folder.path().join(path)).unwrap();
         let key = address.key(self.branch.as_deref());
         let clones = self.folder.path().join("repos");
-        let (folder, lock) = (clones.join(&key), clones.join(format!("{key}.lock")));
-        Remote { address, branch: self.branch.clone(), credential: None, folder, lock }
+        let folder = clones.join(key);
+        Remote { address, branch: self.branch.clone(), credential: None, folder, taken_over: false }
     }
 
     fn sync(&self) -> Result<Synced, SyncError> {
@@ -139,7 +140,7 @@ impl Scene {
     fn leftovers(&self) -> Vec<String> {
         let remote = self.remote();
         let entries = fs::read_dir(self.folder.path().join("repos")).into_iter().flatten().flatten();
-        let others = entries.map(|entry| entry.path()).filter(|path| *path != remote.folder && *path != remote.lock);
+        let others = entries.map(|entry| entry.path()).filter(|path| *path != remote.folder && *path != remote.lock());
         others.map(|path| path.display().to_string()).collect()
     }
 }

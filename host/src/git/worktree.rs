@@ -1,6 +1,7 @@
 //! The files of a clone: what somebody changed in them, and how they become those of another commit.
 
 use crate::git::checkout;
+use crate::moment;
 use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Reference, Repository, Signature, Status, StatusOptions, Tree};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -8,7 +9,6 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Commits that were being checked out, so that an interrupted checkout is not taken for somebody's edits.
 const TARGETS: &str = "refs/skillcell/targets";
@@ -143,7 +143,7 @@ impl Plan<'_> {
 
     /// By time, so that the newest is the last.
     fn free_name(&self) -> String {
-        let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let millis = moment::since_1970().as_millis();
         let mut names = (millis..).map(|number| format!("{BACKUPS}/{number}"));
         let is_free = |name: &String| {
             self.repository.find_reference(name).is_err_and(|error| error.code() == ErrorCode::NotFound)
@@ -156,7 +156,7 @@ impl Plan<'_> {
         let metadata = std::fs::symlink_metadata(&file)?;
         let (mode, id) = if metadata.is_symlink() {
             let target = std::fs::read_link(&file)?;
-            (0o120_000, self.repository.blob(target.as_os_str().as_bytes()).map_err(io::Error::other)?)
+            (checkout::LINK, self.repository.blob(target.as_os_str().as_bytes()).map_err(io::Error::other)?)
         } else {
             // Exactly its bytes: with a path, git would apply filters.
             let mut blob = self.repository.blob_writer(None).map_err(io::Error::other)?;

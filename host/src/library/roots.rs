@@ -117,7 +117,7 @@ pub struct Choice {
     /// The variable `SKILLS_DIR`.
     pub environment: Option<String>,
     /// The repository of `SKILLS_REPO`, if no folder is named.
-    pub clone: Option<ClonedRepository>,
+    pub main_clone: Option<ClonedRepository>,
     /// Further repositories, which count in any case.
     pub more_clones: Vec<ClonedRepository>,
     /// Where the server was started.
@@ -151,7 +151,7 @@ pub fn choose(choice: &Choice) -> Result<Vec<SkillRoot>, NoRoots> {
         roots = listed(choice, choice.environment.as_slice());
     }
     if roots.is_empty() {
-        roots.extend(choice.clone.iter().flat_map(of_clone));
+        roots.extend(choice.main_clone.iter().flat_map(of_clone));
     }
     let unnamed = roots.is_empty();
     if unnamed {

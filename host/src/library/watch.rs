@@ -177,7 +177,7 @@ mod tests {
         let choice = Choice {
             given: vec![folder.to_str().unwrap().to_owned()],
             environment: None,
-            clone: None,
+            main_clone: None,
             more_clones: Vec::new(),
             working_folder: folder.to_owned(),
             home: None,

@@ -148,3 +148,36 @@ fn what_cannot_be_synced_is_told_and_the_rest_is() {
     assert_eq!(answer["repositories"][0]["success"], true, "{answer}");
     assert_eq!(answer["repositories"][1]["success"], false, "{answer}");
 }
+
+#[test]
+fn every_refresh_is_an_event_with_what_came_of_it() {
+    let scene = Scene::new();
+    let server = scene.http();
+    // Nobody gets it, and not in the time of this test.
+    scene.configure("analytics: {endpoint: 'http://127.0.0.1:1/events', interval_seconds: 3600}\n");
+    let mut session = scene.launch(&server.url("skills")).start();
+    let first = refreshed(&mut session);
+    let event = |success: bool, commit: &Value, files_changed: usize| {
+        json!({"mode": "git", "success": success, "commit_hash": commit, "files_changed": files_changed,
+            "skills_reindexed": 2})
+    };
+    assert_eq!(last_refresh(&scene), event(true, &first["commit_hash"], 0));
+    let tip = json!(scene.upstream.push("main", &[("forms.md", &forms("Newer."))]));
+    refreshed(&mut session);
+    assert_eq!(last_refresh(&scene), event(true, &tip, 1));
+    server.misbehave(On::Refs, Fault::Status(500));
+    refused(&mut session);
+    assert_eq!(last_refresh(&scene), event(false, &tip, 0), "what is served is told all the same");
+}
+
+/// What the newest event about a refresh says. It is on disk before the answer.
+fn last_refresh(scene: &Scene) -> Value {
+    let waiting = scene.home.path().join(".local/share/skillcell/analytics/waiting");
+    let mut files: Vec<_> = std::fs::read_dir(waiting).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut event = events.rev().find(|event| event["type"] == "refresh").expect("an event");
+    event["data"].take()
+}

@@ -1,10 +1,11 @@
 //! Several servers with one clone.
 
-use super::{Scene, changed_files, forms, listed, names, refresh, text};
+use super::{Scene, changed_files, clones_in, forms, listed, names, refresh, refused, text};
 use git2::Repository;
 use serde_json::json;
 use skillcell_tests::Session;
 use skillcell_tests::git_server::{Fault, On};
+use std::path::PathBuf;
 
 fn four(scene: &Scene, url: &str) -> Vec<Session> {
     let mut servers: Vec<Session> = (0..4).map(|_| scene.launch(url).silent()).collect();
@@ -77,4 +78,49 @@ fn they_refresh_at_once_and_the_clone_stays_intact() {
         assert_eq!(clone.references_glob("refs/skillcell/backup/*").unwrap().count(), 0, "nobody edited anything");
         std::fs::remove_dir_all(scene.clones()).unwrap();
     }
+}
+
+/// The clone that another server of this kind made, with `main` in it.
+fn content(scene: &Scene, url: &str) -> PathBuf {
+    let folder = scene.home.path().join(".skills-mcp/content");
+    let clone = Repository::clone(&scene.upstream.file_url(), &folder).unwrap();
+    clone.remote_set_url("origin", url).unwrap();
+    folder
+}
+
+#[test]
+fn whoever_wants_another_branch_leaves_a_clone_alone() {
+    let scene = Scene::new();
+    let url = scene.upstream.file_url();
+    let content = content(&scene, &url);
+    let tip = scene.upstream.push("dev", &[("forms.md", &forms("Draft."))]);
+    let mut of_main = scene.launch(&url).start();
+    let mut of_dev = scene.launch(&url).env("SKILLS_BRANCH", "dev").start();
+    for _ in 0..3 {
+        assert_eq!(refresh(&mut of_dev)["commit_hash"], tip);
+        assert_eq!(text(&mut of_dev), "Draft.");
+        assert_eq!(refresh(&mut of_main)["commit_hash"], scene.upstream.tip("main"));
+        assert_eq!(text(&mut of_main), "Validate on submit.");
+    }
+    assert_eq!(clones_in(&scene.clones()).len(), 1, "only the one of `dev`");
+    let kept = Repository::open(&content).unwrap();
+    assert_eq!(kept.head().unwrap().name(), Some("refs/heads/main"));
+    assert_eq!(kept.references_glob("refs/skillcell/backup/*").unwrap().count(), 0);
+}
+
+#[test]
+fn one_clone_has_one_lock_whether_or_not_its_branch_is_named() {
+    let scene = Scene::new();
+    let server = scene.http();
+    let url = server.url("skills");
+    content(&scene, &url);
+    server.misbehave(On::Refs, Fault::Hang);
+    let _first = scene.launch(&url).start();
+    server.wait_until_held(1);
+    scene.configure("git: {timeout_seconds: 1}\n");
+    let mut second = scene.launch(&url).env("SKILLS_BRANCH", "main").start();
+    let message = refused(&mut second);
+    assert!(message.contains("another server is syncing"), "{message}");
+    assert!(message.contains(".skills-mcp/content.lock"), "{message}");
+    assert_eq!(server.requests().len(), 1, "the second waits for the first");
 }

@@ -168,7 +168,8 @@ fn what_was_synced_lately_is_not_synced_again_unless_somebody_asks() {
     let second = scene.push("main", &[("a/SKILL.md", "new")]).to_string();
     assert_eq!(scene.sync_when(lately).unwrap().commit, first);
     assert_eq!(scene.sync_when(Wanted::UnlessWithin(Duration::ZERO)).unwrap().commit, second);
-    assert!(place::last_sync(&scene.remote()).unwrap().elapsed().unwrap() < Duration::from_mins(1));
+    let age = moment::since_1970().checked_sub(place::last_sync(&scene.remote()).unwrap());
+    assert!(age.unwrap() < Duration::from_mins(1));
 }
 
 #[test]
@@ -196,15 +197,18 @@ fn the_clone_of_the_other_server_is_used() {
     scene.push("main", &TWO);
     let home = scene.folder.path().join("home");
     let remote = scene.remote();
-    assert_eq!(place::existing(&remote.address, Some(&home)), None);
+    let existing = |branch| place::existing(&remote.address, branch, Some(&home));
+    assert_eq!(existing(None), None);
     let content = home.join(".skills-mcp/content");
     fs::create_dir_all(&content).unwrap();
     Repository::clone(remote.address.text(), &content).unwrap();
-    assert_eq!(place::existing(&remote.address, Some(&home)), Some(content.clone()));
+    assert_eq!(existing(None), Some(content.clone()));
+    assert_eq!(existing(Some("main")), Some(content.clone()));
+    assert_eq!(existing(Some("dev")), None);
     let (other, _) = Address::parse("other", |path| home.join(path)).unwrap();
-    assert_eq!(place::existing(&other, Some(&home)), None);
+    assert_eq!(place::existing(&other, None, Some(&home)), None);
     scene.push("main", &[("a/SKILL.md", "new")]);
-    let remote = Remote { folder: content.clone(), ..remote };
+    let remote = Remote { folder: content.clone(), taken_over: true, ..remote };
     sync(&remote, &Network::default(), Wanted::Now, &|| Box::new(())).unwrap();
     assert_eq!(fs::read_to_string(content.join("a/SKILL.md")).unwrap(), "new");
     assert!(!content.join("b").exists());

@@ -112,7 +112,7 @@ impl Exchange {
                 self.follow(&to)?;
                 continue;
             }
-            if is_refusal(status) && self.may_authorize()? {
+            if is_refusal(status) && self.may_authorize(status)? {
                 self.state().authorized = true;
                 continue;
             }
@@ -184,7 +184,7 @@ impl Exchange {
     }
 
     /// Whether to ask again and say who we are, or why that is of no use.
-    fn may_authorize(&self) -> Result<bool, NetworkError> {
+    fn may_authorize(&self, refusal: StatusCode) -> Result<bool, NetworkError> {
         let state = self.state();
         if self.credential.is_none() {
             return Ok(false);
@@ -196,7 +196,8 @@ impl Exchange {
         if state.authorized {
             return Ok(false);
         }
-        if self.keeps_secrets { Ok(true) } else { Err(NetworkError::NotSecret { address, status: 401 }) }
+        let not_secret = || NetworkError::NotSecret { address, status: refusal.as_u16() };
+        if self.keeps_secrets { Ok(true) } else { Err(not_secret()) }
     }
 
     /// A credential is for the host of the address, and goes nowhere else.
@@ -339,4 +340,23 @@ fn without_secrets(url: &str) -> String {
     let end = url[start..].find('/').map_or(url.len(), |at| start + at);
     let host = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
     printable(&format!("{}{}", &url[..start], &url[host..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::address::Address;
+
+    #[test]
+    fn a_token_that_cannot_be_sent_is_told_with_what_the_remote_answered() {
+        let (address, credential) = Address::parse("http://me:s3cret@example.com/skills", |path| path.into()).unwrap();
+        let remote = Remote { address, branch: None, credential, folder: "clone".into(), taken_over: false };
+        let network = Network::default();
+        let exchange = Exchange::new(&remote, &network, Patience::new(network.timeout));
+        for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND] {
+            let told = exchange.may_authorize(status).unwrap_err().to_string();
+            assert!(told.contains(&format!("({})", status.as_u16())) && told.contains("only over https"), "{told}");
+            assert!(!told.contains("s3cret"), "{told}");
+        }
+    }
 }

@@ -126,7 +126,8 @@ fn a_repository_is_its_skills_or_itself() {
     let machine = Machine::new();
     machine.folders(&["here/folder", "data/team", "data/more"]);
     let clone = |label: &str| ClonedRepository { label: label.to_owned(), folder: machine.path("data").join(label) };
-    let choice = Choice { clone: Some(clone("team")), more_clones: vec![clone("more")], ..machine.choice(&["folder"]) };
+    let choice =
+        Choice { main_clone: Some(clone("team")), more_clones: vec![clone("more")], ..machine.choice(&["folder"]) };
     let more = [("more", "data/more"), ("more-2", "data/more/.claude/skills")];
     let named =
         [("folder", "here/folder"), ("skills", "here/folder/.claude/skills"), ("skills-2", "here/folder/skills")];

@@ -7,7 +7,6 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use crate::moment;
 use serde::Serialize;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 pub async fn refresh_skills(server: &Skillcell, arguments: Arguments) -> Result<Answer, ToolError> {
     arguments.finish()?;
@@ -117,7 +116,7 @@ fn refreshed(outcomes: Vec<Outcome>, skills_reindexed: usize, shown: impl Fn(Str
             success: outcome.problem.is_none(),
             commit_hash: outcome.commit,
             files_changed: outcome.files_changed,
-            last_sync: outcome.last_sync.map(moment_of),
+            last_sync: outcome.last_sync.map(moment::exactly),
             message: outcome.problem.map(&shown),
         })
         .collect();
@@ -133,10 +132,6 @@ fn refreshed(outcomes: Vec<Outcome>, skills_reindexed: usize, shown: impl Fn(Str
     }
 }
 
-fn moment_of(time: SystemTime) -> String {
-    moment::exactly(time.duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,7 +143,7 @@ mod tests {
             address: format!("https://h/{commit}"),
             commit: Some(commit.to_owned()),
             files_changed,
-            last_sync: Some(UNIX_EPOCH + Duration::from_millis(1_700_000_000_123)),
+            last_sync: Some(Duration::from_millis(1_700_000_000_123)),
             problem: problem.map(str::to_owned),
         }
     }
