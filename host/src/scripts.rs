@@ -197,7 +197,7 @@ impl Scripts {
             None => {
                 files.mount(
                     "skill",
-                    Disk::read_only(Arc::clone(&script.folder)).with_checked(&script.file, script.bytes),
+                    Disk::skill(Arc::clone(&script.folder)).with_checked(&script.file, script.bytes),
                 );
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, Session};
+use skillcell_tests::{Launch, Session, write_files};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -130,6 +130,29 @@ fn a_pinned_grant_is_void_when_any_file_of_the_skill_changed() {
     assert_eq!(session.call_json("run_script", request(false))["stdout"], "one\n[t]\n");
     std::fs::write(folder.path().join("tool/added.txt"), "").unwrap();
     assert_eq!(session.call_json("run_script", request(false))["stdout"], "one\n[]\n");
+}
+
+#[test]
+fn nothing_hidden_is_lent_to_a_script_with_a_pin_or_without() {
+    let script = "cat /skill/.git/config /skill/leak/config /skill/link 2>/dev/null; ls -a /skill; echo \"[$TOKEN]\"\n";
+    let folder = asking(", needs: {env: [TOKEN]}", &[("a.sh", script)]);
+    let tool = folder.path().join("tool");
+    write_files(&tool, &[(".git/config", "hidden one\n")]);
+    for (target, link) in [(".git", "leak"), (".git/config", "link")] {
+        std::os::unix::fs::symlink(target, tool.join(link)).unwrap();
+    }
+    let request = |dry: bool| json!({"skill_path": "tool", "file": "a.sh", "args": {}, "dry_run": dry});
+    let digest = serve(folder.path()).start().call_json("run_script", request(true))["digests"]["skill"].clone();
+    for pin in ["".to_owned(), format!(", digest: {digest}")] {
+        let config = grant(folder.path(), &format!("env: [TOKEN]{pin}"));
+        let mut session = serve(folder.path()).env("TOKEN", "t").config(&config).start();
+        // The digest is of what scripts see, so this does not void it.
+        write_files(&tool, &[(".git/config", "hidden two\n")]);
+        let result = session.call_json("run_script", request(false));
+        let said = result["stdout"].as_str().unwrap();
+        assert!(said.contains("[t]") && said.contains("a.sh"), "{result}");
+        assert!(!["hidden", "leak", "link", ".git"].iter().any(|part| said.contains(part)), "{result}");
+    }
 }
 
 #[test]

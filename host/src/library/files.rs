@@ -67,7 +67,7 @@ fn gather(folder: &Dir, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
     for entry in listed.into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
         let Ok(kind) = entry.file_type() else { continue };
-        if name.starts_with('.') || files.len() >= MOST_FILES || !is_portable(&name) {
+        if reading::is_hidden(&name) || files.len() >= MOST_FILES || !is_portable(&name) {
             continue;
         }
         let below = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };

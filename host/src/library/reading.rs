@@ -52,6 +52,11 @@ pub fn has_file(folder: &Dir, path: &str) -> bool {
     folder.metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
+/// Whether a file or folder with this name is not served.
+pub fn is_hidden(name: &str) -> bool {
+    name.starts_with('.')
+}
+
 /// Whether a path leads through links to something hidden in the folder.
 pub fn leads_to_hidden(folder: &Dir, path: &str) -> bool {
     let hidden =

@@ -255,7 +255,12 @@ fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<OnDisk, D
         opened.map_err(reading::refusal)
     });
     let limit = if extension == ".wasm" { Role::Program.largest() } else { LARGEST_SCRIPT };
-    let read = resources.and_then(|folder| Ok((reading::read(&folder, &script.file, limit)?.bytes, Arc::new(folder))));
+    let read = resources.and_then(|folder| {
+        if reading::leads_to_hidden(&folder, &script.file) {
+            return Err(ReadError::OutsideRoot);
+        }
+        Ok((reading::read(&folder, &script.file, limit)?.bytes, Arc::new(folder)))
+    });
     let (bytes, folder) = read.map_err(|error| unreadable(&file, &error))?;
     let runner =
         shared.config.scripts.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;

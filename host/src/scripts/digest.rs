@@ -1,4 +1,4 @@
-//! A skill as one number: all its files together.
+//! A skill as one number: all files that its scripts see, together.
 
 use crate::library::reading;
 use crate::sha256::Sha256;
@@ -30,7 +30,7 @@ pub enum NoDigest {
 }
 
 impl Skill {
-    /// Reads all files of the resource folder. The script's own bytes were read before, and those are the ones that count.
+    /// Reads all files of the resource folder but hidden ones, which no script sees. The script's own bytes were read before, and those are the ones that count.
     pub fn read(folder: &Dir, skill_text: &str, script: &str, script_bytes: &Bytes) -> Result<Self, NoDigest> {
         let mut files = BTreeMap::new();
         let mut left = MOST_BYTES;
@@ -60,10 +60,16 @@ fn gather(
     for entry in listed.map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name().into_string().map_err(|_| NoDigest::Unreadable(path.to_owned()))?;
+        if reading::is_hidden(&name) {
+            continue;
+        }
         let below = if path.is_empty() { name } else { format!("{path}/{name}") };
         let kind = entry.file_type().map_err(unreadable)?;
         if kind.is_dir() {
             gather(folder, &below, depth + 1, files, left)?;
+            continue;
+        }
+        if kind.is_symlink() && reading::leads_to_hidden(folder, &below) {
             continue;
         }
         // A link to a folder is left out: what is in there is in the digest at its own place, or not part of the skill.

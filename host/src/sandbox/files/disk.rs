@@ -3,6 +3,7 @@
 use super::memory::MemoryFile;
 use super::path::below;
 use super::{Entry, FileError, How, Kind, NewTimes, OpenFile, Opened, Stat, Volume};
+use crate::library::reading::{is_hidden, leads_to_hidden};
 use cap_std::fs::{Dir, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use std::io;
@@ -30,6 +31,8 @@ pub struct Disk {
     folder: Arc<Dir>,
     /// Where the guest may write; nothing when empty.
     writable: Vec<Writable>,
+    /// Whether what is hidden in it is not there for the guest, also by a link.
+    hides: bool,
     /// A file whose bytes were read before, so that what was checked is what runs.
     checked: Option<(String, Arc<MemoryFile>)>,
 }
@@ -66,12 +69,13 @@ pub fn is_protected(name: &str) -> bool {
 }
 
 impl Disk {
-    pub fn read_only(folder: Arc<Dir>) -> Self {
-        Self { folder, writable: Vec::new(), checked: None }
+    /// The files of a skill. Hidden ones are not served, so a script does not see them either.
+    pub fn skill(folder: Arc<Dir>) -> Self {
+        Self { folder, writable: Vec::new(), hides: true, checked: None }
     }
 
     pub fn writable(folder: Arc<Dir>, writable: Vec<Writable>) -> Self {
-        Self { folder, writable, checked: None }
+        Self { folder, writable, hides: false, checked: None }
     }
 
     /// Serves one file from bytes that were read before.
@@ -82,6 +86,11 @@ impl Disk {
 
     fn checked(&self, path: &str) -> Option<&Arc<MemoryFile>> {
         self.checked.as_ref().filter(|(checked, _)| checked == path).map(|(_, file)| file)
+    }
+
+    fn check_seen(&self, path: &str) -> Result<(), FileError> {
+        let hidden = self.hides && (path.split('/').any(is_hidden) || leads_to_hidden(&self.folder, path));
+        if hidden { Err(FileError::NotFound) } else { Ok(()) }
     }
 
     fn check_writable(&self, path: &str) -> Result<(), FileError> {
@@ -153,6 +162,7 @@ impl Volume for Disk {
         if let Some(file) = self.checked(path) {
             return file.stat();
         }
+        self.check_seen(path)?;
         let metadata = match path {
             "" => self.folder.dir_metadata(),
             _ if follow => self.folder.metadata(path),
@@ -162,6 +172,7 @@ impl Volume for Disk {
     }
 
     fn list(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+        self.check_seen(path)?;
         let listed = if path.is_empty() { self.folder.entries() } else { self.folder.read_dir(path) };
         let mut entries = Vec::new();
         for entry in listed.map_err(of_io)? {
@@ -169,6 +180,10 @@ impl Volume for Disk {
             // A name that is not UTF-8 cannot be said in WASI.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let kind = entry.file_type().map_or(Kind::Other, kind_of);
+            let leads_away = || kind == Kind::Link && leads_to_hidden(&self.folder, &format!("./{path}/{name}"));
+            if self.hides && (is_hidden(&name) || leads_away()) {
+                continue;
+            }
             let number = entry.metadata().map_or(0, |metadata| metadata.ino());
             entries.push(Entry { name, kind, number });
             if entries.len() > MOST_ENTRIES {
@@ -187,6 +202,7 @@ impl Volume for Disk {
         if let Some(file) = self.checked(path) {
             return Ok(Opened::File(Arc::clone(file) as Arc<dyn OpenFile>));
         }
+        self.check_seen(path)?;
         let mut options = OpenOptions::new();
         // A pipe is opened without waiting for its other end, and then refused.
         let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -230,6 +246,7 @@ impl Volume for Disk {
     }
 
     fn read_link(&self, path: &str) -> Result<String, FileError> {
+        self.check_seen(path)?;
         let target = self.folder.read_link_contents(path).map_err(of_io)?;
         let target = target.into_os_string().into_string().map_err(|_| FileError::NotPermitted)?;
         // Where the folder is on this machine is none of the guest's business.

@@ -1,5 +1,7 @@
 //! The rules of the tree, on disk and in memory, and a storm of random calls against both.
 
+mod hidden;
+
 use super::disk::{Disk, PROTECTED, Writable};
 use super::memory::{Memory, Quota};
 use super::*;
@@ -55,7 +57,7 @@ impl Machine {
 
     fn files(&self, work: Vec<Writable>) -> Files {
         let mut files = Files::new(self.denials.clone());
-        files.mount("skill", Disk::read_only(self.open("skill")));
+        files.mount("skill", Disk::skill(self.open("skill")));
         files.mount("tmp", Memory::scratch(Arc::clone(&self.quota)));
         files.mount("work", Disk::writable(self.open("project"), work));
         files.mount("usr/local/lib", Memory::frozen([("python.zip".to_owned(), bytes::Bytes::from_static(b"zip"))]));
@@ -167,7 +169,7 @@ fn the_bytes_that_were_checked_are_the_bytes_that_are_read() {
     let machine = Machine::new();
     let mut files = Files::new(machine.denials.clone());
     let checked = bytes::Bytes::from_static(b"print('checked')");
-    files.mount("skill", Disk::read_only(machine.open("skill")).with_checked("scripts/run.py", checked));
+    files.mount("skill", Disk::skill(machine.open("skill")).with_checked("scripts/run.py", checked));
     fs::write(machine.path("skill/scripts/run.py"), "print('swapped')").unwrap();
     assert_eq!(read(&mut files, "skill/scripts/run.py").as_deref(), Ok("print('checked')"));
     assert_eq!(read(&mut files, "skill/./scripts//run.py").as_deref(), Ok("print('checked')"));
