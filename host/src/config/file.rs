@@ -213,7 +213,7 @@ fn parse(text: &str) -> Result<RawConfig, (String, String)> {
     let parsed: Result<Option<RawConfig>, serde_yaml::Error> = serde_yaml::from_str(text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         // The place is told in front.
-        let message = error.to_string();
+        let message = without_values(&error.to_string());
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
         let place = match error.location() {
             Some(at) => second_place(text, at.line(), &message).unwrap_or((at.line(), at.column())),
@@ -221,6 +221,31 @@ fn parse(text: &str) -> Result<RawConfig, (String, String)> {
         };
         (format!(":{}:{}", place.0, place.1), message)
     })
+}
+
+/// A message without the texts of the file that are in the wrong place: one may be an address with a password.
+fn without_values(message: &str) -> String {
+    let (mut shown, mut rest) = (String::new(), message);
+    while let Some((before, text)) = rest.split_once("string \"") {
+        let mut escaped = false;
+        let end = text.find(|letter| {
+            let ends = letter == '"' && !escaped;
+            escaped = letter == '\\' && !escaped;
+            ends
+        });
+        shown.extend([before, "string"]);
+        rest = end.map_or("", |end| &text[end + 1..]);
+    }
+    shown.push_str(rest);
+    // An address where a key or one of a few words should be.
+    for what in ["unknown field `", "unknown variant `"] {
+        let Some((before, text)) = shown.split_once(what) else { continue };
+        let (wrong, after) = text.split_once("`, ").unwrap_or((text, ""));
+        if wrong.contains(['/', '@']) {
+            return format!("{before}{what}…`, {after}");
+        }
+    }
+    shown
 }
 
 /// Where a key stands for the second time, if that is what a message is about. The error itself is placed where their map
@@ -300,6 +325,25 @@ mod tests {
         ] {
             let (place, message) = parse(text).unwrap_err();
             assert!(place.starts_with(line), "{text}: {place}");
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn no_message_repeats_a_text_that_may_hold_a_secret() {
+        for (text, part) in [
+            ("repos: [https://x-access-token:SECRET@github.com/a/b]\n", "string, expected a map with `url`"),
+            ("repos:\n- https://x:SECRET@h/a\n", "string, expected a map with `url`"),
+            ("repos: https://x:SECRET@h/a\n", "string, expected a sequence"),
+            ("analytics: https://hooks/SECRET\n", "string, expected a map of settings"),
+            ("analytics: {https://hooks/SECRET}\n", "unknown field `…`, expected one of"),
+            ("profile: https://hooks/SECRET\n", "unknown variant `…`, expected one of"),
+            ("analytics: 'a\"b\\\" at line SECRET \", expected SECRET'\n", "string, expected a map of settings"),
+            ("git: {timeout_seconds: SECRET}\n", "string, expected u64"),
+            ("git: !SECRET {a: 1}\n", ""),
+        ] {
+            let (_, message) = parse(text).unwrap_err();
+            assert!(!message.contains("SECRET"), "{message}");
             assert!(message.contains(part), "{text}: {message}");
         }
     }
