@@ -7,7 +7,7 @@ use crate::library::roots::SkillRoot;
 use crate::mcp::contents::uri_of;
 use crate::mcp::server::{Reach, Shared};
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Shared {
     /// The folder of a skill's files, else of its Markdown file, as a client can use it.
@@ -48,9 +48,11 @@ impl Shared {
                 places.push((path.clone(), path.file_name().unwrap_or_default().to_string_lossy().into_owned()));
             }
         }
-        places.sort_by_key(|(path, _)| Reverse(path.as_os_str().len()));
-        let places = places.into_iter().filter(|(path, _)| path.parent().is_some());
-        places.fold(message, |message, (path, name)| replaced(&message, &path.to_string_lossy(), &name))
+        for remote in self.config.git.main.iter().chain(&self.config.git.more) {
+            let folder = remote.address.folder().map(Path::to_owned);
+            places.extend(folder.map(|folder| (folder, format!("repository {}", remote.address.name()))));
+        }
+        without_places(message, places)
     }
 
     pub fn shown_document(&self, skill: &Summary) -> String {
@@ -68,14 +70,30 @@ impl Shared {
     }
 }
 
+/// A message with the names of places instead of where they are.
+fn without_places(message: String, mut places: Vec<(PathBuf, String)>) -> String {
+    // Some messages say where a place really is, behind links.
+    let real = places.iter().filter_map(|(path, name)| Some((real_path(path)?, name.clone())));
+    places.extend(real.collect::<Vec<_>>());
+    places.sort_by_key(|(path, _)| Reverse(path.as_os_str().len()));
+    let places = places.into_iter().filter(|(path, _)| path.parent().is_some());
+    places.fold(message, |message, (path, name)| replaced(&message, &path.to_string_lossy(), &name))
+}
+
+/// Where a path leads, also if its end does not exist.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| Some(real_path(path.parent()?)?.join(path.file_name()?)))
+}
+
 /// A message with a name in place of a path, but not where the path is only the beginning of another one's name.
 fn replaced(message: &str, path: &str, name: &str) -> String {
     let mut shown = String::new();
     let mut rest = message;
     while let Some(at) = rest.find(path) {
         let (before, after) = (&rest[..at], &rest[at + path.len()..]);
-        let is_whole =
-            after.chars().next().is_none_or(|next| !next.is_alphanumeric() && !matches!(next, '-' | '_' | '.'));
+        // A dot may end a sentence.
+        let next = after.trim_start_matches('.').chars().next();
+        let is_whole = next.is_none_or(|next| !next.is_alphanumeric() && !matches!(next, '-' | '_'));
         shown.push_str(before);
         shown.push_str(if is_whole { name } else { path });
         rest = after;
@@ -90,6 +108,18 @@ mod tests {
     #[test]
     fn only_whole_paths_are_replaced() {
         assert_eq!(replaced("/a/b: /a/bc and /a/b/c", "/a/b", "~"), "~: /a/bc and ~/c");
+        assert_eq!(replaced("at /a/b. /a/b.git, /a/b...", "/a/b", "~"), "at ~. /a/b.git, ~...");
         assert_eq!(replaced("nothing", "/a", "~"), "nothing");
+    }
+    #[test]
+    fn a_place_is_also_known_by_where_links_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("real");
+        std::fs::create_dir(&real).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let places = vec![(link.clone(), "~".to_owned()), (link.join("gone"), "repository gone".to_owned())];
+        let message = format!("{0} is {1}, {0}/gone is {1}/gone.", link.display(), real.display());
+        assert_eq!(without_places(message, places), "~ is ~, repository gone is repository gone.");
     }
 }

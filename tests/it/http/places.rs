@@ -61,6 +61,7 @@ fn check(launch: Launch, library: &Path) {
     let server = launch.http();
     let said = everything_said(&server);
     assert!(said.matches("\"jsonrpc\"").count() > 30 && said.contains("echo ran"), "{said}");
+    assert!(!said.contains("commit_hash") || said.contains("there is no repository at repository none"), "{said}");
     for place in [library, server.session.home(), Path::new("/opt/secret")] {
         let place = place.to_str().unwrap();
         let found = said.lines().find(|line| line.contains(place));
@@ -72,7 +73,8 @@ fn check(launch: Launch, library: &Path) {
 fn no_answer_names_a_place_of_this_machine() {
     let folder = skill(&[("a.sh", "echo ran\n"), ("b.odd", "x\n")]);
     write_files(folder.path(), &[("broken/SKILL.md", "---\nname: broken\n---\n")]);
-    let odd = "scripts: {allowed_extensions: [.sh, .odd], runners: {.odd: /opt/secret/odd.wasm}}";
+    let odd = "scripts: {allowed_extensions: [.sh, .odd], runners: {.odd: /opt/secret/odd.wasm}}\n\
+               repos: [{url: /opt/secret/none}, {url: 'file:///opt/secret/gone.git'}]\n";
     for profile in ["unified", "skilljack", "ccski", "sx", "skills-mcp"] {
         let launch = serve(folder.path()).arg("--tools").arg(TOOLS).arg("--profile").arg(profile).config(odd);
         check(launch, folder.path());
