@@ -1,7 +1,7 @@
 //! Which calls belong together when clients have no session: those of one client without a long pause.
 
 use crate::private;
-use crate::sha256::hex;
+use crate::sha256::{Sha256, hex};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,7 +22,8 @@ pub fn new_id() -> Arc<str> {
 
 #[derive(Default)]
 pub struct Sessions {
-    of_client: Mutex<HashMap<String, (Instant, Arc<str>)>>,
+    /// By the digest of what a client calls itself, which may be long.
+    of_client: Mutex<HashMap<Sha256, (Instant, Arc<str>)>>,
 }
 
 impl Sessions {
@@ -32,11 +33,12 @@ impl Sessions {
     }
 
     fn at(&self, client: &str, now: Instant) -> Arc<str> {
+        let client = Sha256::of(client.as_bytes());
         let mut sessions = self.of_client.lock().unwrap_or_else(PoisonError::into_inner);
-        if sessions.len() >= MOST && !sessions.contains_key(client) {
+        if sessions.len() >= MOST && !sessions.contains_key(&client) {
             sessions.clear();
         }
-        let (last, id) = sessions.entry(client.to_owned()).or_insert_with(|| (now, new_id()));
+        let (last, id) = sessions.entry(client).or_insert_with(|| (now, new_id()));
         if now.duration_since(*last) > PAUSE {
             *id = new_id();
         }
@@ -57,6 +59,10 @@ mod tests {
         assert_eq!(sessions.at("a", now + PAUSE * 2), first, "the pause counts from the last call");
         assert_ne!(sessions.at("b", now), first);
         assert_ne!(sessions.at("a", now + PAUSE * 4), first);
+        let long = sessions.at(&"c".repeat(1 << 20), now);
+        assert_ne!(sessions.at(&"c".repeat((1 << 20) + 1), now), long);
+        let bytes = size_of_val(sessions.of_client.lock().unwrap().keys().next().unwrap());
+        assert_eq!(bytes, 32, "only digests are kept");
         for client in 0..2 * MOST {
             sessions.at(&client.to_string(), now);
         }

@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Most names that are remembered. Whoever asks for more asks for names that do not exist.
 const MOST_NAMES: usize = 20_000;
 
+/// Longest name that is remembered, in bytes. Nobody calls a skill so.
+const LONGEST_NAME: usize = 512;
+
 /// Generations for which it is remembered how they came about.
 const MOST_GENERATIONS: usize = 64;
 
@@ -97,7 +100,8 @@ impl Remembered {
     }
 
     pub fn keep_skill(&self, generation: u64, name: &str, found: &Found) {
-        if let Some(mut answers) = self.answers_of(generation).filter(|answers| answers.skills.len() < MOST_NAMES) {
+        let Some(mut answers) = self.answers_of(generation) else { return };
+        if name.len() <= LONGEST_NAME && answers.skills.len() < MOST_NAMES {
             answers.skills.insert(name.to_owned(), found.clone());
         }
     }
@@ -136,5 +140,20 @@ impl Remembered {
 
     fn answers(&self) -> MutexGuard<'_, Answers> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_too_long_is_not_remembered() {
+        let remembered = Remembered::default();
+        for (length, is_kept) in [(LONGEST_NAME, true), (LONGEST_NAME + 1, false)] {
+            let name = "n".repeat(length);
+            remembered.keep_skill(1, &name, &Err(LookupError::Unknown(Vec::new())));
+            assert_eq!(remembered.skill(1, &name).is_some(), is_kept, "{length}");
+        }
     }
 }
