@@ -179,6 +179,10 @@ impl Subscribed {
         self.subscriptions().contains_key(uri)
     }
 
+    fn uris(&self) -> Vec<String> {
+        self.subscriptions().keys().cloned().collect()
+    }
+
     fn subscriptions(&self) -> MutexGuard<'_, HashMap<String, Subscription>> {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,7 +194,8 @@ pub fn pass_on(server: &Skillcell, peer: Peer<RoleServer>, subscribed: Arc<Subsc
     let replaced = subscribed.begin();
     tokio::spawn(async move {
         while let Some(notice) = replaced.run_until_cancelled(notices.recv()).await {
-            let Some(notifications) = said(notice, |uri| subscribed.contains(uri)) else { return };
+            let said = said(notice, |uri| subscribed.contains(uri), || subscribed.uris());
+            let Some(notifications) = said else { return };
             for notification in notifications {
                 if peer.send_notification(notification).await.is_err() {
                     return;
@@ -200,18 +205,29 @@ pub fn pass_on(server: &Skillcell, peer: Peer<RoleServer>, subscribed: Arc<Subsc
     });
 }
 
-/// What a notice says to a client that watches these resources. Nothing when no more will come.
-fn said(notice: Result<Notice, RecvError>, watches: impl Fn(&str) -> bool) -> Option<Vec<ServerNotification>> {
+/// What a notice says to a client that watches these resources. Nothing when no more will come. Who fell behind is told that
+/// everything may have changed.
+fn said(
+    notice: Result<Notice, RecvError>,
+    watches: impl Fn(&str) -> bool,
+    all_watched: impl Fn() -> Vec<String>,
+) -> Option<Vec<ServerNotification>> {
     Some(match notice {
         Ok(Notice::Lists { lists, reason }) => list_changes(lists, &reason),
-        Ok(Notice::Updated(uri)) if watches(&uri) => {
-            let uri = ResourceUpdatedNotificationParam::new(uri.as_ref());
-            vec![ServerNotification::ResourceUpdatedNotification(Notification::new(uri))]
-        }
+        Ok(Notice::Updated(uri)) if watches(&uri) => vec![updated(&uri)],
         Ok(Notice::Updated(_)) => Vec::new(),
-        Err(RecvError::Lagged(_)) => list_changes(Lists::ALL, "more changes than could be told one by one"),
+        Err(RecvError::Lagged(_)) => {
+            let mut changes = list_changes(Lists::ALL, "more changes than could be told one by one");
+            changes.extend(all_watched().iter().map(|uri| updated(uri)));
+            changes
+        }
         Err(RecvError::Closed) => return None,
     })
+}
+
+fn updated(uri: &str) -> ServerNotification {
+    let uri = ResourceUpdatedNotificationParam::new(uri);
+    ServerNotification::ResourceUpdatedNotification(Notification::new(uri))
 }
 
 fn list_changes(lists: Lists, reason: &str) -> Vec<ServerNotification> {
@@ -298,12 +314,35 @@ pub async fn listen(server: &Skillcell, context: SubscriptionContext) {
             () = server.cancellations.silent.cancelled() => return,
             notice = notices.recv() => notice,
         };
-        let Some(notifications) = said(notice, |uri| uris.iter().any(|wanted| wanted == uri)) else { return };
+        let said = said(notice, |uri| uris.iter().any(|wanted| wanted == uri), || uris.clone());
+        let Some(notifications) = said else { return };
         for notification in notifications {
             // Lists that the client did not name are refused here.
             if let Err(error) = sink.send(notification).await {
                 tracing::debug!("a notification was not sent: {error}");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_fell_behind_is_told_of_every_list_and_every_watched_resource() {
+        let (sender, mut notices) = broadcast::channel(1);
+        for uri in ["skill://a", "skill://b"] {
+            sender.send(Notice::Updated(uri.into())).unwrap();
+        }
+        let watched = ["skill://a", "skill://c"];
+        let told = said(notices.recv().await, |uri| watched.contains(&uri), || watched.map(str::to_owned).into());
+        let told: Vec<_> = told.unwrap().iter().map(|told| serde_json::to_value(told).unwrap()).collect();
+        let methods: Vec<&str> = told.iter().map(|told| told["method"].as_str().unwrap()).collect();
+        let lists = ["tools", "prompts", "resources"].map(|list| format!("notifications/{list}/list_changed"));
+        assert_eq!(methods[..3], lists);
+        assert_eq!(methods[3..], ["notifications/resources/updated"; 2]);
+        let uris: Vec<&str> = told[3..].iter().map(|told| told["params"]["uri"].as_str().unwrap()).collect();
+        assert_eq!(uris, watched);
     }
 }
