@@ -6,6 +6,7 @@
 mod alone;
 mod bringing;
 mod building;
+mod found;
 pub mod keeping;
 mod looking;
 mod pair;
@@ -26,6 +27,7 @@ use crate::printable::quoted;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
+use found::Found;
 use looking::{Look, Looking};
 use pair::{Pair, Published};
 use remembered::Remembered;
@@ -57,7 +59,7 @@ struct Shared {
     frozen: AtomicBool,
     looking: Looking,
     /// What the last look found, for whoever brings it in.
-    found: std::sync::Mutex<Option<(Published, Scan)>>,
+    found: Found<(Published, Scan)>,
     remembered: Remembered,
     news: watch::Sender<News>,
 }
@@ -99,7 +101,7 @@ impl Catalog {
             building: AtomicBool::new(false),
             frozen: AtomicBool::new(false),
             looking: Looking::default(),
-            found: std::sync::Mutex::default(),
+            found: Found::default(),
             remembered: Remembered::default(),
             news: watch::Sender::new(News::default()),
         };
@@ -262,7 +264,7 @@ impl Catalog {
         let shared = Arc::clone(&self.shared);
         let (done, served) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
-            let found = shared.found().take().filter(|_| outdated.is_some());
+            let found = shared.found.take().filter(|_| outdated.is_some());
             if catch_unwind(AssertUnwindSafe(|| shared.bring_in(found, done))).is_err() {
                 shared.fail("the server panicked while it brought in changes");
             }
@@ -290,8 +292,11 @@ impl Catalog {
         let watchable = || self.shared.pair.published().snapshot.is_watchable();
         let look = if look == Look::OnlyIfStirred && watchable() { look } else { Look::Always };
         let looking = move || {
+            let began = shared.found.begin();
             let found = shared.look()?;
-            Some(shared.found().insert(found).0.generation)
+            let generation = found.0.generation;
+            shared.found.keep(began, found);
+            Some(generation)
         };
         self.shared.looking.share(look, looking).await
     }

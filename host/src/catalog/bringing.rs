@@ -8,8 +8,8 @@ use crate::library::scan::{self, Scan};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
@@ -30,10 +30,6 @@ impl Shared {
             return None;
         }
         Some((before, scan))
-    }
-
-    pub(super) fn found(&self) -> MutexGuard<'_, Option<(Published, Scan)>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes what changed a new generation: first on one engine, then on the other. Looks at the disk, unless what a look

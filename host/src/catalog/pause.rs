@@ -23,7 +23,7 @@ impl Catalog {
 impl Drop for Pause {
     fn drop(&mut self) {
         // Whoever looked meanwhile may have seen half of it.
-        drop(self.shared.found().take());
+        self.shared.found.end_pause();
         self.shared.building.store(false, Ordering::Release);
     }
 }
