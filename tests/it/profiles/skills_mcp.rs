@@ -84,16 +84,21 @@ fn every_answer_is_one_text_with_json() {
 }
 
 #[test]
-fn feedback_is_logged() {
+fn feedback_is_logged_and_a_comment_only_where_texts_are_wanted() {
     let folder = content();
-    let mut session = start(&folder);
-    let feedback = json!({"skill_path": "auth", "useful": false, "comment": "Says nothing about\nlogout"});
-    let recorded = session.call_json("report_usage", feedback);
-    assert_eq!(recorded, json!({"recorded": true, "message": "Feedback recorded for ui/react/auth"}));
-    session.wait_for_log("`ui/react/auth` was not useful");
-    let log = session.log();
-    let line = log.lines().find(|line| line.contains("not useful")).unwrap();
-    assert!(!line.contains("nothing about") || line.contains("about\\nlogout"), "a comment stays on one line: {line}");
+    let comment = format!("Says nothing about\nlogout {}", "x".repeat(4_000));
+    for include_text in [false, true] {
+        let config = format!("analytics: {{enabled: true, include_text: {include_text}}}\n");
+        let mut session = under("skills-mcp", folder.path()).config(&config).start();
+        let feedback = json!({"skill_path": "auth", "useful": false, "comment": comment});
+        let recorded = session.call_json("report_usage", feedback);
+        assert_eq!(recorded, json!({"recorded": true, "message": "Feedback recorded for ui/react/auth"}));
+        session.wait_for_log("`ui/react/auth` was not useful");
+        let log = session.log();
+        let line = log.lines().find(|line| line.contains("not useful")).unwrap();
+        assert_eq!(line.contains("about\\nlogout"), include_text, "on one line, or not at all: {line}");
+        assert!(line.len() < 500, "the beginning is enough: {line}");
+    }
 }
 
 #[test]

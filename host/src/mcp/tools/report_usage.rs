@@ -11,6 +11,9 @@ use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// How much of a comment is logged.
+const LOGGED_LETTERS: usize = 200;
+
 pub async fn report_usage(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let name = arguments.required_text("skill_path")?;
     let useful = arguments.boolean("useful")?.ok_or_else(|| WrongArguments("useful is required".to_owned()))?;
@@ -24,10 +27,17 @@ pub async fn report_usage(server: &Skillcell, mut arguments: Arguments) -> Resul
         Err(error) => return Ok(Answer::no_skill(&name, &error)),
     };
     let verdict = if useful { "useful" } else { "not useful" };
-    let shown = comment.as_ref().map(|comment| format!(": {}", printable(comment))).unwrap_or_default();
+    let shown = comment.as_deref().filter(|_| server.config.analytics.include_text);
+    let shown = shown.map(logged).unwrap_or_default();
     tracing::info!("feedback: `{}` was {verdict}{shown}", printable(&address));
     server.usage.raise(Event::SkillFeedback { skill_path: address.clone(), useful, comment });
     Ok(Answer::json(&Recorded { recorded: true, message: format!("Feedback recorded for {address}") }))
+}
+
+/// The beginning of a comment, as it is logged.
+fn logged(comment: &str) -> String {
+    let start: String = comment.chars().take(LOGGED_LETTERS).collect();
+    format!(": {}", printable(&start))
 }
 
 #[derive(Serialize)]
