@@ -171,7 +171,13 @@ fn remote(
 fn named_token(name: &str, around: &Around) -> Option<Credential> {
     let token = (around.variable)(name);
     if token.is_none() {
-        tracing::warn!("the variable {name}, which repos.token_env names, is not set");
+        // Somebody may have written the token itself there.
+        let is_name =
+            name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_');
+        let name = if is_name { name } else { "which is not repeated here" };
+        tracing::warn!(
+            "the variable that repos.token_env names, {name}, is not set\nhint: write the name of a variable there"
+        );
     }
     token.map(|token| Credential::token(&token))
 }

@@ -59,7 +59,8 @@ impl Address {
             _ => return Err(unknown()),
         }
         let path = path.trim_end_matches('/');
-        if !is_host(&host) || path.is_empty() || path.contains(['?', '#', '\\', ' ']) {
+        // An `@` there belongs to a password with a `/` in it, and what looks like the host is the rest of that.
+        if !is_host(&host) || path.is_empty() || path.contains(['?', '#', '\\', ' ', '@']) {
             return Err(unknown());
         }
         let (usual_port, way): (_, fn(String) -> Way) =
@@ -152,7 +153,9 @@ fn is_plain(letter: char) -> bool {
 
 fn is_host(host: &str) -> bool {
     let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | ':' | '[' | ']');
-    !host.is_empty() && !host.starts_with(':') && host.chars().all(legal)
+    let port = host.rsplit_once(':').filter(|_| !host.ends_with(']')).map(|(_, port)| port);
+    let is_number = |port: &str| port.parse::<u16>().is_ok();
+    !host.is_empty() && !host.starts_with(':') && host.chars().all(legal) && port.is_none_or(is_number)
 }
 
 /// Whether a host with a port is this machine.
@@ -164,11 +167,11 @@ pub fn is_loopback(host: &str) -> bool {
     name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// An address that cannot be used, as it may be shown.
+/// An address that cannot be used, as it may be shown: a user, and what stands behind `?` or `#`, may be a secret.
 fn without_user(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = text.split_once("://").map_or(("", text), |(scheme, rest)| (scheme, rest));
-    let end = rest.find('/').unwrap_or(rest.len());
-    let shown = match rest[..end].rfind('@') {
+    let shown = match rest.rfind('@') {
         // The user of ssh is part of how people know it, and is no secret; a password behind a colon is.
         Some(at) if rest[..at] == *"git" => rest,
         Some(at) => &rest[at + 1..],

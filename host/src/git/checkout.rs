@@ -3,7 +3,9 @@
 //! libgit2 would remove a file and write it anew in its place, and a request could come in between. And all are written before
 //! the first takes its place: a disk that is full leaves the old ones as they are.
 
-use git2::{ErrorClass, ErrorCode, Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Tree};
+use crate::git::contents::{Contents, TreeFile};
+use crate::printable::printable;
+use git2::{ErrorClass, ErrorCode, IndexEntry, IndexTime, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeSet;
 use std::fs::{Metadata, Permissions};
 use std::io::{self, Write as _};
@@ -18,42 +20,47 @@ pub const LINK: u32 = 0o120_000;
 /// How files are called that will take the place of others.
 const FRESH: &str = "skillcell-new-";
 
-/// Makes these paths as the tree has them, and lets the index know. All others are as the tree has them already.
+/// Largest file, and most of them together: each is held in memory while it is written.
+const LARGEST_FILE: usize = 64 << 20;
+const LARGEST_COMMIT: usize = 1 << 30;
+
+/// Makes these paths as the tree has them, and lets the index know. All others are as the tree has them already. Nothing that
+/// is not `expendable` is overwritten: somebody may edit a file at this very moment.
 pub fn check_out(
     repository: &Repository,
     folder: &Path,
     tree: &Tree<'_>,
+    contents: &Contents,
     paths: &BTreeSet<PathBuf>,
+    expendable: impl Fn(&Path) -> bool,
 ) -> Result<(), git2::Error> {
-    // Refuses names that lead elsewhere, such as `..` and `.git`, before anything is touched.
-    Index::new()?.read_tree(tree).map_err(|error| failed(error.message()))?;
+    let mut index = repository.index()?;
+    // Also refuses names that some file systems take for `.git`, before anything is touched.
+    index.read_tree(tree).map_err(|error| failed(error.message()))?;
     let work = Work { repository, folder };
     work.remove_leftovers();
-    let mut index = repository.index()?;
-    index.read_tree(tree)?;
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+    let mut room = LARGEST_COMMIT;
     for path in paths {
-        match file_in(tree, path) {
-            Some((id, mode)) => {
-                wanted.push((path, id, mode, work.make(path, id, mode).map_err(|error| in_the_way(path, &error))?));
-            }
+        match contents.get(path) {
+            Some(file) => wanted.push((path, file, work.make(path, file, &mut room)?)),
             None => unwanted.push(path),
         }
     }
+    let check = |path: &Path| {
+        let edited = || failed(&format!("{} was edited meanwhile, and the next sync keeps that", shown(path)));
+        if expendable(path) { Ok(()) } else { Err(edited()) }
+    };
     for path in unwanted {
+        check(path)?;
         work.remove(path).map_err(|error| in_the_way(path, &error))?;
     }
-    for (path, id, mode, fresh) in wanted {
+    for (path, file, fresh) in wanted {
+        check(path)?;
         let metadata = work.put(path, fresh).map_err(|error| in_the_way(path, &error))?;
-        index.add(&entry(path, id, mode, Some(&metadata)))?;
+        index.add(&entry(path, file, Some(&metadata)))?;
     }
     index.write()
-}
-
-/// The file or link that a tree has at a path.
-pub fn file_in(tree: &Tree<'_>, path: &Path) -> Option<(Oid, u32)> {
-    let entry = tree.get_path(path).ok().filter(|entry| entry.kind() == Some(ObjectType::Blob))?;
-    Some((entry.id(), entry.filemode().cast_unsigned()))
 }
 
 /// The id that git would give to the content of a file, byte for byte. Nothing for what is neither a file nor a link.
@@ -67,7 +74,7 @@ pub fn content(path: &Path) -> Option<Oid> {
 }
 
 /// What an index has about a file.
-pub fn entry(path: &Path, id: Oid, mode: u32, metadata: Option<&Metadata>) -> IndexEntry {
+pub fn entry(path: &Path, TreeFile { id, mode }: TreeFile, metadata: Option<&Metadata>) -> IndexEntry {
     // Git keeps the lower halves of these, to see whether a file changed.
     let short = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
     let number = |of: fn(&Metadata) -> u64| metadata.map_or(0, |metadata| short(of(metadata)));
@@ -110,7 +117,15 @@ fn failed(reason: &str) -> git2::Error {
 }
 
 fn in_the_way(path: &Path, error: &io::Error) -> git2::Error {
-    failed(&format!("{}: {error}", path.display()))
+    failed(&format!("{}: {error}", shown(path)))
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+fn is_executable(mode: u32) -> bool {
+    mode & 0o100 != 0
 }
 
 struct Work<'a> {
@@ -128,30 +143,43 @@ impl Work<'_> {
     }
 
     /// Writes a file or a link beside its place; nothing if it is there already.
-    fn make(&self, path: &Path, id: Oid, mode: u32) -> io::Result<Option<TempPath>> {
-        let place = self.folder.join(path);
-        let executable = mode & 0o100 != 0;
-        let is_right = |there: &Metadata| {
-            there.is_symlink() == (mode == LINK) && (mode == LINK || (there.mode() & 0o100 != 0) == executable)
-        };
-        let is_inside = in_place_of_folder(self.folder, path).is_none();
-        if is_inside
-            && std::fs::symlink_metadata(&place).is_ok_and(|there| is_right(&there))
-            && content(&place) == Some(id)
-        {
+    fn make(&self, path: &Path, file: TreeFile, room: &mut usize) -> Result<Option<TempPath>, git2::Error> {
+        if self.is_there(path, file) {
             return Ok(None);
         }
-        let blob = self.repository.find_blob(id).map_err(io::Error::other)?;
+        let (size, _) = self.repository.odb()?.read_header(file.id)?;
+        *room = room.checked_sub(size).filter(|_| size <= LARGEST_FILE).ok_or_else(|| {
+            failed(&format!(
+                "{} has {size} bytes, and at most {LARGEST_FILE} are taken, {LARGEST_COMMIT} of all files",
+                shown(path)
+            ))
+        })?;
+        let blob = self.repository.find_blob(file.id)?;
+        self.write(blob.content(), file.mode).map(Some).map_err(|error| in_the_way(path, &error))
+    }
+
+    fn is_there(&self, path: &Path, file: TreeFile) -> bool {
+        let place = self.folder.join(path);
+        let is_right = |there: Metadata| {
+            there.is_symlink() == (file.mode == LINK)
+                && (file.mode == LINK || is_executable(there.mode()) == is_executable(file.mode))
+        };
+        in_place_of_folder(self.folder, path).is_none()
+            && std::fs::symlink_metadata(&place).is_ok_and(is_right)
+            && content(&place) == Some(file.id)
+    }
+
+    fn write(&self, bytes: &[u8], mode: u32) -> io::Result<TempPath> {
         let beside = self.repository.path();
         if mode == LINK {
-            let target = Path::new(std::ffi::OsStr::from_bytes(blob.content()));
+            let target = Path::new(std::ffi::OsStr::from_bytes(bytes));
             let link = tempfile::Builder::new().prefix(FRESH).make_in(beside, |path| symlink(target, path))?;
-            return Ok(Some(link.into_temp_path()));
+            return Ok(link.into_temp_path());
         }
         let mut file = tempfile::Builder::new().prefix(FRESH).tempfile_in(beside)?;
-        file.write_all(blob.content())?;
-        file.as_file().set_permissions(Permissions::from_mode(if executable { 0o755 } else { 0o644 }))?;
-        Ok(Some(file.into_temp_path()))
+        file.write_all(bytes)?;
+        file.as_file().set_permissions(Permissions::from_mode(if is_executable(mode) { 0o755 } else { 0o644 }))?;
+        Ok(file.into_temp_path())
     }
 
     /// Moves what was made to its place.

@@ -5,6 +5,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use git2::{Config, CredentialHelper};
 use std::fmt;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// A user and a password, kept in memory only.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,11 +38,16 @@ impl fmt::Debug for Credential {
 }
 
 /// Asks the machine's credential helper, which is a program. It has to happen before programs are forbidden, and before the
-/// settings of git's user are hidden.
-pub fn ask_helper(address: &Address) -> Option<Credential> {
+/// settings of git's user are hidden. One that waits for a person is not waited for.
+pub fn ask_helper(address: &Address, longest: Duration) -> Option<Credential> {
     let settings = Config::open_default().ok()?;
     let mut helper = CredentialHelper::new(address.text());
     helper.config(&settings);
-    let (user, password) = helper.execute()?;
+    let (answer, answered) = mpsc::channel();
+    std::thread::spawn(move || answer.send(helper.execute()));
+    let told = answered.recv_timeout(longest).inspect_err(|_| {
+        tracing::warn!("the credential helper did not answer within {} seconds", longest.as_secs());
+    });
+    let (user, password) = told.ok()??;
     Some(Credential::new(user, password))
 }

@@ -5,8 +5,9 @@ use crate::git::problem::{NetworkError, SyncError, is_damage};
 use crate::git::progress::Progress;
 use crate::git::transport::{self, Exchange};
 use crate::git::{Patience, prepare_libgit2};
-use crate::printable::quoted;
+use crate::printable::{printable, quoted};
 use git2::{AutotagOption, Direction, ErrorCode, FetchOptions, Oid, RemoteCallbacks, RemoteHead, Repository};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The branch that is served, if nobody named one and there is one of this name.
@@ -44,8 +45,8 @@ pub fn fetch(
     let exchange = Arc::new(Exchange::new(remote, network, patience.clone()));
     let _talking = transport::talk(Arc::clone(&exchange));
     let failed = |error: &git2::Error| {
-        let timeout = || SyncError::TooSlow { address: address.to_owned(), seconds: network.timeout.as_secs() };
-        let (reason, address) = (error.message().to_owned(), address.to_owned());
+        let timeout = || SyncError::TooSlow { address: address.to_owned(), seconds: patience.time().as_secs() };
+        let (reason, address) = (printable(error.message()), address.to_owned());
         let broken_off = || remote.address.host().filter(|_| error.code() == ErrorCode::Eof).map(str::to_owned);
         match (exchange.failure(), broken_off()) {
             (Some(failure), _) => failure.into(),
@@ -105,7 +106,7 @@ fn is_complete(repository: &Repository, newest: &Newest) -> bool {
 /// The branch to serve, and its newest commit.
 fn choose(remote: &Remote, heads: &[RemoteHead<'_>]) -> Result<Newest, SyncError> {
     let address = || remote.address.text().to_owned();
-    let branches = || heads.iter().filter_map(|head| Some((head.name().strip_prefix("refs/heads/")?, head.oid())));
+    let branches = || heads.iter().filter_map(|head| Some((name(head)?.strip_prefix("refs/heads/")?, head.oid())));
     let named = |name: &str| {
         branches().find(|(known, _)| *known == name).map(|(name, commit)| Newest { branch: name.to_owned(), commit })
     };
@@ -116,10 +117,16 @@ fn choose(remote: &Remote, heads: &[RemoteHead<'_>]) -> Result<Newest, SyncError
             SyncError::NoBranch { address: address(), branch: branch.clone(), others }
         });
     }
-    let head = heads.iter().find(|head| head.name() == "HEAD");
-    let default = || head?.symref_target()?.strip_prefix("refs/heads/").and_then(named);
+    let head = heads.iter().find(|head| name(head) == Some("HEAD"));
+    let target = |head: &RemoteHead<'_>| catch_unwind(AssertUnwindSafe(|| head.symref_target().map(str::to_owned)));
+    let default = || target(head?).ok()??.strip_prefix("refs/heads/").and_then(named);
     // Old servers do not say which branch is the default, only where it is.
     let guessed = || branches().find(|(_, commit)| head.is_some_and(|head| head.oid() == *commit));
     let first = || guessed().or_else(|| branches().next()).and_then(|(name, _)| named(name));
     named(USUAL_BRANCH).or_else(default).or_else(first).ok_or_else(|| SyncError::Empty { address: address() })
+}
+
+/// The name of a branch, if it is text. git2 panics on others, which git allows.
+fn name<'a>(head: &'a RemoteHead<'_>) -> Option<&'a str> {
+    catch_unwind(AssertUnwindSafe(|| head.name())).ok()
 }

@@ -36,13 +36,24 @@ pub fn existing(address: &Address, branch: Option<&str>, home: Option<&Path>) ->
     let (found, _) = Address::parse(origin.url()?, |path| PathBuf::from(path)).ok()?;
     let head = repository.find_reference("HEAD").ok()?;
     let has_branch = |branch| head.symbolic_target() == Some(&format!("refs/heads/{branch}"));
-    (found.is_same(address) && branch.is_none_or(has_branch)).then_some(folder)
+    (found.is_same(address) && branch.is_none_or(has_branch) && has_files_in(&repository, &folder)).then_some(folder)
 }
 
 /// Opens the repository in exactly this folder.
 pub fn open(folder: &Path) -> Result<Repository, git2::Error> {
     prepare_libgit2();
-    Repository::open_ext(folder, RepositoryOpenFlags::NO_SEARCH, NOWHERE_ELSE)
+    let repository = Repository::open_ext(folder, RepositoryOpenFlags::NO_SEARCH, NOWHERE_ELSE)?;
+    if has_files_in(&repository, folder) {
+        Ok(repository)
+    } else {
+        Err(git2::Error::from_str("its settings say that its files are elsewhere"))
+    }
+}
+
+/// Settings of a repository may name any folder for its files.
+fn has_files_in(repository: &Repository, folder: &Path) -> bool {
+    let files = repository.workdir().and_then(|files| files.canonicalize().ok());
+    files.is_some() && files == folder.canonicalize().ok()
 }
 
 /// Whether there is something to serve already.

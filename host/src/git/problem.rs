@@ -41,8 +41,8 @@ pub enum SyncError {
 
 /// Whether libgit2 found something wrong with what it keeps on disk.
 pub fn is_damage(error: &git2::Error) -> bool {
-    use git2::ErrorClass::{Config, Index, Object, Odb, Reference, Repository, Sha1, Tree, Zlib};
-    let kept = matches!(error.class(), Config | Index | Object | Odb | Reference | Repository | Sha1 | Tree | Zlib);
+    use git2::ErrorClass::{Index, Object, Odb, Reference, Repository, Sha1, Tree, Zlib};
+    let kept = matches!(error.class(), Index | Object | Odb | Reference | Repository | Sha1 | Tree | Zlib);
     kept && error.code() != git2::ErrorCode::Locked
 }
 

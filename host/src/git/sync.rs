@@ -5,13 +5,16 @@ use crate::git::problem::{SyncError, is_damage};
 use crate::git::progress::Progress;
 use crate::git::worktree::{self, CheckedOut};
 use crate::git::{Patience, fetch, place, prepare_libgit2};
-use crate::printable::{counted, quoted};
+use crate::printable::{counted, printable, quoted};
 use git2::{Oid, Repository, RepositoryInitOptions};
 use std::any::Any;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
+
+/// How much longer the first exchange may take than those that only bring what is new. Silence counts as before.
+const FIRST_CLONE: u32 = 10;
 
 /// Most files that a message names.
 const MOST_NAMED: usize = 5;
@@ -42,8 +45,12 @@ pub fn sync(remote: &Remote, network: &Network, wanted: Wanted, pause: Pause<'_>
     if let Some(commit) = current(remote).filter(|_| recent) {
         return Ok(Synced { commit, files_changed: 0 });
     }
-    let work = Work { remote, network, patience, pause };
-    let (commit, done) = if place::is_there(&remote.folder) { work.update() } else { work.first_clone() }?;
+    let (commit, done) = if place::is_there(&remote.folder) {
+        Work { remote, network, patience, pause }.update()
+    } else {
+        let patience = Patience::new(FIRST_CLONE * network.timeout);
+        Work { remote, network, patience, pause }.first_clone()
+    }?;
     held.note_sync();
     if let Some(backup) = &done.backup {
         tell_backup(&remote.folder, backup);
@@ -56,6 +63,13 @@ pub fn current(remote: &Remote) -> Option<String> {
     let repository = place::open(&remote.folder).ok()?;
     let head = worktree::head(&repository).ok().flatten()?;
     Some(head.id().to_string())
+}
+
+/// Why a clone could not be brought up to date.
+enum Failure {
+    /// It has to be made anew.
+    Damaged(git2::Error),
+    Other(SyncError),
 }
 
 struct Work<'a> {
@@ -100,20 +114,28 @@ impl Work<'_> {
             tracing::warn!("the index of {} was broken and is made anew", self.remote.folder.display());
             let _ = std::fs::remove_file(repository.path().join("index"));
         }
-        let known = known_tips(&repository);
-        if let Err(error) = worktree::head(&repository) {
-            return self.repair(&error);
-        }
-        let newest = fetch::fetch(&repository, self.remote, self.network, &self.patience, &Progress::silent());
-        let newest = match newest {
-            Err(SyncError::Damaged { reason, .. }) => return self.repair(&git2::Error::from_str(&reason)),
-            newest => newest?,
+        let damage = match self.bring_up(&repository) {
+            Err(Failure::Damaged(error)) => error,
+            Err(Failure::Other(error)) => return Err(error),
+            Ok(done) => return Ok(done),
         };
-        match self.check_out(&repository, &newest, &known) {
-            Ok(done) => Ok((newest.commit, done)),
-            Err(error) if is_damage(&error) => self.repair(&error),
-            Err(error) => Err(self.checkout_failed(&error)),
-        }
+        // As long as it is open, libgit2 would take its damaged files for the new ones of the same name.
+        drop(repository);
+        self.repair(&damage)
+    }
+
+    fn bring_up(&self, repository: &Repository) -> Result<(Oid, CheckedOut), Failure> {
+        let known = known_tips(repository);
+        worktree::head(repository).map_err(Failure::Damaged)?;
+        let newest = fetch::fetch(repository, self.remote, self.network, &self.patience, &Progress::silent());
+        let newest = newest.map_err(|error| match error {
+            SyncError::Damaged { reason, .. } => Failure::Damaged(git2::Error::from_str(&reason)),
+            error => Failure::Other(error),
+        })?;
+        let done = self.check_out(repository, &newest, &known).map_err(|error| {
+            if is_damage(&error) { Failure::Damaged(error) } else { Failure::Other(self.checkout_failed(&error)) }
+        })?;
+        Ok((newest.commit, done))
     }
 
     /// Only while files change does everybody else wait.
@@ -178,7 +200,7 @@ impl Work<'_> {
     }
 
     fn checkout_failed(&self, error: &git2::Error) -> SyncError {
-        SyncError::Checkout { address: self.remote.address.text().to_owned(), reason: error.message().to_owned() }
+        SyncError::Checkout { address: self.remote.address.text().to_owned(), reason: printable(error.message()) }
     }
 }
 

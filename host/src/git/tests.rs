@@ -2,6 +2,7 @@
 
 mod damage;
 mod following;
+mod hostile;
 
 use super::address::Address;
 use super::problem::SyncError;

@@ -1,9 +1,10 @@
 //! The files of a clone: what somebody changed in them, and how they become those of another commit.
 
 use crate::git::checkout;
+use crate::git::contents::{self, Contents, TreeFile};
 use crate::moment;
-use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Reference, Repository, Signature, Status, StatusOptions, Tree};
-use std::collections::BTreeSet;
+use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Reference, Repository, Signature, Status, StatusOptions};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -43,6 +44,9 @@ pub struct Plan<'r> {
     unsettled: BTreeSet<PathBuf>,
     /// Files with content that no known commit has.
     edits: BTreeSet<PathBuf>,
+    contents: Contents,
+    /// What is on disk may come from these.
+    others: Vec<Contents>,
     /// Whether a commit was made here that came from no remote.
     own_commit: bool,
     files_changed: usize,
@@ -56,38 +60,45 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     let before = head(repository)?;
     let synced = repository.refname_to_id(SYNCED).ok().and_then(|id| repository.find_commit(id).ok());
     let targets = targets(repository)?;
-    let tree = |commit: &Commit<'r>| commit.tree();
-    let old_tree = before.as_ref().or(synced.as_ref()).map(tree).transpose()?;
-    let new_tree = after.tree()?;
-    let difference = repository.diff_tree_to_tree(old_tree.as_ref(), Some(&new_tree), None)?;
-    let files = difference.deltas().flat_map(|delta| [delta.old_file().path(), delta.new_file().path()]);
-    let mut unsettled: BTreeSet<PathBuf> = files.flatten().map(Path::to_owned).collect();
+    let read = |commit: &Commit<'_>| Contents::of(repository, &commit.tree()?);
+    // First of all, because it may come from anybody.
+    let contents = read(&after)?;
+    let old = before.as_ref().or(synced.as_ref()).map(read).transpose()?.unwrap_or_default();
+    let mut unsettled: BTreeSet<PathBuf> = contents.differences(&old).map(Path::to_owned).collect();
+    let files_changed = unsettled.len();
     let mut options = StatusOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).exclude_submodules(true).include_ignored(false);
     let statuses = repository.statuses(Some(&mut options))?;
     let changed = statuses.iter().filter(|entry| entry.status() != Status::CURRENT);
     let changed = changed.filter(|entry| !is_nested_repository(entry.path_bytes()));
-    unsettled.extend(changed.map(|entry| PathBuf::from(OsStr::from_bytes(entry.path_bytes()))));
+    let changed = changed.map(|entry| PathBuf::from(OsStr::from_bytes(entry.path_bytes())));
+    unsettled.extend(changed.filter(|path| contents::leads_inside(path)));
     let above: Vec<PathBuf> =
         unsettled.iter().filter_map(|path| checkout::in_place_of_folder(&folder, path)).map(Path::to_owned).collect();
     unsettled.extend(above);
-    let interrupted = targets.iter().filter_map(|target| target.peel_to_tree().ok());
-    let trees: Vec<Tree<'_>> = old_tree.into_iter().chain([new_tree]).chain(interrupted).collect();
-    let is_edit = |path: &&PathBuf| {
-        let is_known = |content: Oid| {
-            trees.iter().any(|tree| checkout::file_in(tree, path).is_some_and(|(known, _)| known == content))
-        };
-        let is_inside = checkout::in_place_of_folder(&folder, path).is_none();
-        is_inside && checkout::content(&folder.join(path)).is_some_and(|content| !is_known(content))
-    };
-    let edits = unsettled.iter().filter(is_edit).cloned().collect();
+    let interrupted = targets.iter().filter_map(|target| read(&target.peel_to_commit().ok()?).ok());
+    let others = std::iter::once(old).chain(interrupted).collect();
     let from_remote =
         |id: Oid| id == commit || before_fetch.contains(&id) || synced.as_ref().is_some_and(|synced| synced.id() == id);
     let own_commit = before.as_ref().is_some_and(|before| !from_remote(before.id()));
     let is_at_commit = before.as_ref().is_some_and(|before| before.id() == commit);
     let is_done = is_at_commit && targets.is_empty() && unsettled.is_empty();
-    let files_changed = difference.deltas().len();
-    Ok(Plan { repository, folder, before, after, unsettled, edits, own_commit, files_changed, is_done })
+    let edits = BTreeSet::new();
+    let mut plan = Plan {
+        repository,
+        folder,
+        before,
+        after,
+        unsettled,
+        edits,
+        contents,
+        others,
+        own_commit,
+        files_changed,
+        is_done,
+    };
+    plan.edits = plan.unsettled.iter().filter(|path| plan.edit(path).is_some()).cloned().collect();
+    Ok(plan)
 }
 
 impl Plan<'_> {
@@ -96,13 +107,25 @@ impl Plan<'_> {
         self.is_done
     }
 
+    /// The content of a file that no known commit has there.
+    fn edit(&self, path: &Path) -> Option<Oid> {
+        let is_inside = checkout::in_place_of_folder(&self.folder, path).is_none();
+        let content = checkout::content(&self.folder.join(path)).filter(|_| is_inside)?;
+        let mut known = self.others.iter().chain([&self.contents]);
+        let is_known = known.any(|contents| contents.get(path).is_some_and(|file| file.id == content));
+        (!is_known).then_some(content)
+    }
+
     /// Keeps what somebody changed, and makes the files those of the commit. When it fails halfway, the next one goes on.
     pub fn carry_out(&self, branch: &str) -> Result<CheckedOut, git2::Error> {
-        let backup = if self.edits.is_empty() && !self.own_commit { None } else { Some(self.back_up()?) };
+        let mut kept = BTreeMap::new();
+        let backup = if self.edits.is_empty() && !self.own_commit { None } else { Some(self.back_up(&mut kept)?) };
         let message = "skillcell: sync";
         let target = format!("{TARGETS}/{}", self.after.id());
         self.repository.reference(&target, self.after.id(), true, message)?;
-        checkout::check_out(self.repository, &self.folder, &self.after.tree()?, &self.unsettled)?;
+        let expendable = |path: &Path| self.edit(path).is_none_or(|content| kept.get(path) == Some(&content));
+        let tree = self.after.tree()?;
+        checkout::check_out(self.repository, &self.folder, &tree, &self.contents, &self.unsettled, expendable)?;
         let local = format!("refs/heads/{branch}");
         self.repository.reference(&local, self.after.id(), true, message)?;
         self.repository.set_head(&local)?;
@@ -113,8 +136,8 @@ impl Plan<'_> {
         Ok(CheckedOut { files_changed: self.files_changed, backup })
     }
 
-    /// Commits the edits, under a name that nothing else touches.
-    fn back_up(&self) -> Result<Backup, git2::Error> {
+    /// Commits the edits, under a name that nothing else touches, and tells which content of each is kept.
+    fn back_up(&self, kept: &mut BTreeMap<PathBuf, Oid>) -> Result<Backup, git2::Error> {
         let reference = self.free_name();
         let files = self.edits.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         if let Some(own) = self.before.as_ref().filter(|_| self.edits.is_empty()) {
@@ -132,6 +155,7 @@ impl Plan<'_> {
                 let _ = index.remove(above, 0);
             }
             let entry = self.entry(path).map_err(|error| git2::Error::from_str(&error.to_string()))?;
+            kept.insert(path.clone(), entry.id);
             index.add(&entry)?;
         }
         let tree = self.repository.find_tree(index.write_tree_to(self.repository)?)?;
@@ -165,7 +189,7 @@ impl Plan<'_> {
             let mode = if metadata.mode() & 0o100 == 0 { 0o100_644 } else { 0o100_755 };
             (mode, blob.commit().map_err(io::Error::other)?)
         };
-        Ok(checkout::entry(path, id, mode, None))
+        Ok(checkout::entry(path, TreeFile { id, mode }, None))
     }
 }
 

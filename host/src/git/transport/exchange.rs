@@ -62,7 +62,7 @@ impl Exchange {
     pub fn new(remote: &Remote, network: &Network, patience: Patience) -> Self {
         let own = certificates(&network.certificates).unwrap_or_default();
         let own = (!own.is_empty()).then(|| RootCerts::Specific(Arc::new(own)));
-        let agents = own.into_iter().chain([RootCerts::WebPki]).map(|roots| agent(roots, &patience)).collect();
+        let agents = own.into_iter().chain([RootCerts::WebPki]).map(|roots| agent(roots, network.timeout)).collect();
         let state = State {
             base: remote.address.text().to_owned(),
             redirected: false,
@@ -297,8 +297,7 @@ impl<R: Read> Read for Whole<R> {
     }
 }
 
-fn agent(roots: RootCerts, patience: &Patience) -> Agent {
-    let left = patience.left();
+fn agent(roots: RootCerts, longest: Duration) -> Agent {
     let config = Agent::config_builder()
         .tls_config(TlsConfig::builder().root_certs(roots).build())
         // The environment may name a proxy; only the operator's file and our own variables count.
@@ -307,10 +306,10 @@ fn agent(roots: RootCerts, patience: &Patience) -> Agent {
         .max_redirects(0)
         .max_redirects_will_error(false)
         .user_agent(CALLED)
-        .timeout_resolve(Some(LONGEST_CONNECT.min(left)))
-        .timeout_connect(Some(LONGEST_CONNECT.min(left)))
-        .timeout_recv_response(Some(LONGEST_SILENCE.min(left)))
-        .timeout_per_read(Some(LONGEST_SILENCE.min(left)));
+        .timeout_resolve(Some(LONGEST_CONNECT.min(longest)))
+        .timeout_connect(Some(LONGEST_CONNECT.min(longest)))
+        .timeout_recv_response(Some(LONGEST_SILENCE.min(longest)))
+        .timeout_per_read(Some(LONGEST_SILENCE.min(longest)));
     config.build().new_agent()
 }
 
