@@ -2,6 +2,7 @@
 
 pub mod surface;
 pub mod server;
+mod methods;
 pub mod requests;
 pub mod transport;
 pub mod http;

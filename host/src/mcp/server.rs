@@ -10,6 +10,7 @@ use crate::git::Repositories;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::left_out::LeftOut;
+use crate::mcp::methods::{self, is_stateless, knows_structured};
 use crate::mcp::notifications::{self, Hub, Subscribed, Subscription};
 use crate::mcp::requests::{Cancellations, guarded, progress};
 use crate::mcp::surface::Surface;
@@ -38,37 +39,8 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// The first revision whose clients know structured answers.
-const STRUCTURED_SINCE: &str = "2025-06-18";
-
-/// The first revision without a handshake.
-const STATELESS_SINCE: &str = "2026-07-28";
-
 /// Longest that a handshake waits for the first list of skills. After that it does without the catalog.
 const FIRST_WORDS: Duration = Duration::from_millis(100);
-
-/// Methods that rmcp knows. When one of them arrives as a custom request, its parameters could not be read.
-const KNOWN_METHODS: [&str; 15] = [
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "prompts/list",
-    "prompts/get",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "completion/complete",
-    "logging/setLevel",
-    "subscriptions/listen",
-];
-
-/// Those of them that clients without a handshake do not have.
-const ONLY_WITH_HANDSHAKE: [&str; 5] =
-    ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
 
 /// The server as one client talks to it. Cloned for each request.
 #[derive(Clone)]
@@ -264,7 +236,7 @@ impl ServerHandler for Skillcell {
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if is_stateless(&context) { Err(no_method("logging/setLevel")) } else { Ok(()) }
+        if is_stateless(&context) { Err(methods::unknown("logging/setLevel")) } else { Ok(()) }
     }
 
     async fn list_tools(
@@ -391,23 +363,7 @@ impl ServerHandler for Skillcell {
             }
             return Ok(CustomResult::new(Value::Object(answer)));
         }
-        if !KNOWN_METHODS.contains(&method) || stateless && ONLY_WITH_HANDSHAKE.contains(&method) {
-            return Err(no_method(method));
-        }
-        let parameter = |name: &str| request.params.as_ref().and_then(|params| params.get(name));
-        let message = match method {
-            "tools/call" | "prompts/get" if parameter("name").is_none() => "name is required".to_owned(),
-            "tools/call" | "prompts/get" if !parameter("name").is_some_and(Value::is_string) => {
-                "name must be a string".to_owned()
-            }
-            "tools/call" | "prompts/get" => "arguments must be an object".to_owned(),
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" if parameter("uri").is_none() => {
-                "uri is required".to_owned()
-            }
-            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri must be a string".to_owned(),
-            method => format!("the parameters of `{}` are missing or wrong", printable(method)),
-        };
-        Err(ErrorData::invalid_params(message, None))
+        Err(methods::refusal(method, request.params.as_ref(), stateless))
     }
 }
 
@@ -425,16 +381,4 @@ fn tells_nothing(capabilities: &mut ServerCapabilities) {
         resources.list_changed = None;
         resources.subscribe = None;
     });
-}
-
-fn no_method(method: &str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{}`", printable(method)), None)
-}
-
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version.as_str() >= STATELESS_SINCE)
-}
-
-fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
 }

@@ -1,0 +1,69 @@
+//! Which methods there are in which revision of the protocol, and what is said to requests that fit none.
+
+use crate::printable::printable;
+use rmcp::model::ErrorCode;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+
+/// The first revision whose clients know structured answers.
+const STRUCTURED_SINCE: &str = "2025-06-18";
+
+/// The first revision without a handshake.
+const STATELESS_SINCE: &str = "2026-07-28";
+
+/// Methods that rmcp knows. When one of them arrives as a custom request, its parameters could not be read.
+const KNOWN_METHODS: [&str; 15] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+];
+
+/// Those of them that clients without a handshake do not have.
+const ONLY_WITH_HANDSHAKE: [&str; 5] =
+    ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
+
+pub fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version.as_str() >= STATELESS_SINCE)
+}
+
+pub fn knows_structured(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version.as_str() >= STRUCTURED_SINCE)
+}
+
+pub fn unknown(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{}`", printable(method)), None)
+}
+
+/// What is wrong with a request that rmcp could not read.
+pub fn refusal(method: &str, parameters: Option<&Value>, stateless: bool) -> ErrorData {
+    if !KNOWN_METHODS.contains(&method) || stateless && ONLY_WITH_HANDSHAKE.contains(&method) {
+        return unknown(method);
+    }
+    let parameter = |name: &str| parameters.and_then(|parameters| parameters.get(name));
+    let message = match method {
+        "tools/call" | "prompts/get" if parameter("name").is_none() => "name is required".to_owned(),
+        "tools/call" | "prompts/get" if !parameter("name").is_some_and(Value::is_string) => {
+            "name must be a string".to_owned()
+        }
+        "tools/call" | "prompts/get" => "arguments must be an object".to_owned(),
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" if parameter("uri").is_none() => {
+            "uri is required".to_owned()
+        }
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri must be a string".to_owned(),
+        method => format!("the parameters of `{}` are missing or wrong", printable(method)),
+    };
+    ErrorData::invalid_params(message, None)
+}
