@@ -119,7 +119,7 @@ fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Follows the disk and the remotes, and tells clients. Without a clone there is nothing to serve, so that comes first.
+/// Follows the disk and the remotes, and tells clients. Clones come first only if there is nothing to serve without them.
 fn keep_fresh(server: &Skillcell, ended: CancellationToken) {
     let (watcher, disturbances) = Watcher::new(Arc::clone(&server.terms.roots));
     let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
@@ -127,7 +127,9 @@ fn keep_fresh(server: &Skillcell, ended: CancellationToken) {
     catalog.trust(watcher.stillness());
     tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), ended));
     tokio::spawn(async move {
-        repositories.first_clones(&catalog).await;
+        if !roots.iter().any(|root| root.path().is_dir()) {
+            repositories.first_clones(&catalog).await;
+        }
         tokio::spawn(catalog.clone().keep_looking(watcher, disturbances));
         repositories.keep_synced(&catalog, &roots).await;
     });

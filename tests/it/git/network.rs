@@ -1,6 +1,7 @@
 //! Remotes that fail, talk nonsense, are slow, hang, or are not there.
 
-use super::{Scene, forms, listed, names, refreshed, refused, text};
+use super::{Scene, eventually, forms, listed, names, refreshed, refused, text};
+use crate::library;
 use serde_json::json;
 use skillcell_tests::git_server::{Fault, On};
 use std::time::{Duration, Instant};
@@ -189,6 +190,22 @@ fn the_end_comes_in_time_while_a_remote_hangs() {
     }
     refreshed(&mut scene.launch(&server.url("skills")).start());
     scene.is_intact("main");
+}
+
+#[test]
+fn a_hanging_first_clone_does_not_hold_up_folders_that_are_there() {
+    let scene = Scene::new();
+    let server = scene.http();
+    server.misbehave(On::Refs, Fault::Hang);
+    scene.configure(&format!("repos: [{{url: '{}'}}]\n", server.url("skills")));
+    let folder = library(&[("own/SKILL.md", "---\nname: own\ndescription: My own\n---\n\nText.\n")]);
+    let mut session = scene.bare().arg(folder.path()).start();
+    let began = Instant::now();
+    assert_eq!(names(&mut session), ["own"]);
+    assert!(began.elapsed() < AT_ONCE, "the list took {:?}", began.elapsed());
+    server.wait_until_held(1);
+    server.behave();
+    eventually("the skills of the clone", || names(&mut session) == ["forms", "own", "pdf"]);
 }
 
 #[test]

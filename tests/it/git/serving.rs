@@ -1,6 +1,6 @@
 //! Which repositories are served, and what of them.
 
-use super::{Scene, clones_in, forms, names, refreshed, text};
+use super::{Scene, clones_in, eventually, forms, names, refreshed, text};
 use crate::SMALL;
 use git2::Repository;
 use skillcell_tests::{Upstream, write_files};
@@ -84,7 +84,7 @@ fn several_repositories_are_served_beside_a_folder() {
     scene.configure(&format!("repos:\n- url: {}\n- url: {}\n  branch: draft\n", urls[0], urls[1]));
     write_files(scene.home.path(), &[("folder/own.md", SMALL[0].1)]);
     let mut session = scene.bare().arg(scene.home.path().join("folder")).start();
-    assert_eq!(names(&mut session), ["draft", "forms", "own", "pdf"], "{}", session.log());
+    eventually("the skills of all", || names(&mut session) == ["draft", "forms", "own", "pdf"]);
     refreshed(&mut session);
     scene.upstream.push("main", &[("new.md", SMALL[0].1)]);
     let tip = second.push("draft", &[("skills/newer.md", SMALL[0].1), ("skills/newest.md", SMALL[0].1)]);
