@@ -18,6 +18,8 @@ pub use summary::{SkillUse, Summary, summary};
 
 use crate::config::{self, Config};
 use crate::moment;
+use crate::private;
+use crate::sha256::Sha256;
 use history::{History, Past};
 use post::Post;
 use publisher::Publisher;
@@ -116,7 +118,8 @@ impl Analytics {
         let waiting = match &said.endpoint {
             None => None,
             Some(endpoint) => {
-                let waiting = Arc::new(Waiting::open(&waiting_folder(records), said.most_bytes)?);
+                private::folder(&all_waiting(records)).map_err(io::Error::other)?;
+                let waiting = Arc::new(Waiting::open(&waiting_folder(records, endpoint), said.most_bytes)?);
                 let publisher = Publisher {
                     waiting: Arc::clone(&waiting),
                     post: Post::new(endpoint.clone(), said.timeout),
@@ -158,6 +161,12 @@ fn history_folder(records: &Path) -> PathBuf {
     records.join("analytics")
 }
 
-fn waiting_folder(records: &Path) -> PathBuf {
+/// The folders of all endpoints that events ever waited for.
+fn all_waiting(records: &Path) -> PathBuf {
     records.join("analytics/waiting")
+}
+
+/// Each endpoint has its own: what was meant for one is nothing for another.
+fn waiting_folder(records: &Path, endpoint: &config::Endpoint) -> PathBuf {
+    all_waiting(records).join(&Sha256::of(endpoint.url.as_bytes()).hex()[..12])
 }

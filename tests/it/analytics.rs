@@ -57,7 +57,9 @@ fn records(home: &Path) -> PathBuf {
 
 /// The files of events that nobody has yet.
 fn waiting_files(home: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(records(home).join("waiting")).into_iter().flatten().flatten();
+    let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
+    let endpoints = entries(records(home).join("waiting"));
+    let entries = endpoints.flat_map(|endpoint| entries(endpoint.path()));
     let mut files: Vec<PathBuf> =
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
     files.sort();
@@ -92,12 +94,11 @@ fn stats(home: &Path) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A file that an earlier server left behind.
+/// A file that an earlier server left behind, in the folder of the only endpoint.
 fn leave_behind(home: &Path, name: &str, bytes: &str) {
     use std::os::unix::fs::PermissionsExt as _;
-    let folder = records(home).join("waiting");
+    let mut endpoints = std::fs::read_dir(records(home).join("waiting")).unwrap();
+    let folder = endpoints.next().unwrap().unwrap().path();
     write_files(&folder, &[(name, bytes)]);
-    for (path, mode) in [(records(home), 0o700), (folder.clone(), 0o700), (folder.join(name), 0o600)] {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-    }
+    std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o600)).unwrap();
 }

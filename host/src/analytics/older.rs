@@ -13,24 +13,31 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Moves its events into ours, once. Their ids come from their bytes, so that after a crash in the middle the same events
 /// have the same ids again.
 pub fn take_over(file: &Path, waiting: &Waiting, include_text: bool) -> io::Result<()> {
-    let moved = file.with_extension("jsonl.taken-over");
-    // Out of the older server's way, should it still run. What is there already comes from a crash.
-    if !moved.try_exists()? {
+    let failed =
+        |path: &Path, error: io::Error| io::Error::other(format!("{} is not taken over: {error}", path.display()));
+    // Out of the way of the older server, should it still run, and of servers with another endpoint. What is there already
+    // comes from a crash.
+    let moved = file.with_extension(format!("jsonl.taken-over-{}", waiting.name()));
+    if !moved.exists() {
         match std::fs::rename(file, &moved) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
-            other => other?,
+            other => other.map_err(|error| failed(file, error))?,
         }
     }
-    let metadata = std::fs::symlink_metadata(&moved)?;
+    take_in(&moved, waiting, include_text).map_err(|error| failed(&moved, error))
+}
+
+fn take_in(moved: &Path, waiting: &Waiting, include_text: bool) -> io::Result<()> {
+    let metadata = std::fs::symlink_metadata(moved)?;
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         return Err(io::Error::other(format!("it is no file, or has more than {MOST_BYTES} bytes")));
     }
-    let bytes = std::fs::read(&moved)?;
+    let bytes = std::fs::read(moved)?;
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let events: Vec<String> = lines.filter_map(|(number, line)| event(number, line, include_text)).collect();
     waiting.take_in(&events)?;
     tracing::info!("took over {} of an older server", counted(events.len(), "event"));
-    std::fs::remove_file(&moved)
+    std::fs::remove_file(moved)
 }
 
 /// An event of the older server with an id, and without free text unless it is wanted.
@@ -67,6 +74,17 @@ mod tests {
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "only our own folder is left");
         let events = waiting.batch().unwrap().events;
         events.iter().map(|event| serde_json::from_str(event).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_named_where_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let waiting = Waiting::open(&home.path().join("waiting"), 1 << 20).unwrap();
+        let file = home.path().join("analytics-buffer.jsonl");
+        std::fs::File::create(&file).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        let said = take_over(&file, &waiting, true).unwrap_err().to_string();
+        let (path, _) = said.split_once(" is not taken over: it is no file, or has more than").unwrap();
+        assert_eq!(std::fs::metadata(path).unwrap().len(), MOST_BYTES + 1, "{said}");
     }
 
     #[test]

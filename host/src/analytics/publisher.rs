@@ -76,7 +76,7 @@ impl Publisher {
     fn send_all(&mut self) -> io::Result<Outcome> {
         if let Some(older) = self.older.take() {
             let taken_over = older::take_over(&older, &self.waiting, self.include_text);
-            taken_over.unwrap_or_else(|error| tracing::warn!("{} stays as it is: {error}", older.display()));
+            taken_over.unwrap_or_else(|error| tracing::warn!("{error}"));
         }
         let mut closed = false;
         loop {

@@ -1,7 +1,7 @@
 //! What was used on this machine, counted.
 
 use super::history::{self, Past};
-use super::{history_folder, waiting, waiting_folder};
+use super::{all_waiting, history_folder, waiting};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -37,7 +37,12 @@ pub struct SkillUse {
 
 /// Counts what is in the records.
 pub fn summary(records: &Path) -> Summary {
-    let (events_waiting, events_dropped) = waiting::count(&waiting_folder(records));
+    let endpoints = std::fs::read_dir(all_waiting(records)).into_iter().flatten().flatten();
+    let (events_waiting, events_dropped) = endpoints
+        .map(|endpoint| waiting::count(&endpoint.path()))
+        .fold((0, 0), |(waiting, dropped), (more_waiting, more_dropped)| {
+            (waiting + more_waiting, dropped + more_dropped)
+        });
     Summary { events_waiting, events_dropped, ..counted(&history::read(&history_folder(records))) }
 }
 

@@ -1,8 +1,9 @@
-//! The events that no endpoint has yet: a folder of files, shared by all servers of this user.
+//! The events that an endpoint does not have yet: a folder of files, shared by all servers of this user that send there.
 
 use super::segment::{self, Finished, Segment};
 use crate::private;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -142,6 +143,11 @@ impl Waiting {
         Ok(())
     }
 
+    /// The name of the folder, which no other endpoint has.
+    pub fn name(&self) -> &str {
+        self.folder.file_name().and_then(OsStr::to_str).unwrap_or_default()
+    }
+
     /// Held by the one server that sends. Nothing while another has it.
     pub fn only_sender(&self) -> io::Result<Option<File>> {
         private::try_lock(&self.folder.join("sending.lock"))
@@ -198,7 +204,7 @@ impl Waiting {
         self.folder.join("dropping.lock")
     }
 
-    /// How many events were dropped on this machine, ever.
+    /// How many events for this endpoint were dropped on this machine, ever.
     pub fn dropped(&self) -> u64 {
         Dropped::read(&self.folder).events
     }

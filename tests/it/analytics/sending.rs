@@ -77,6 +77,30 @@ fn home_with_config(home: &Path, analytics: &str) -> std::path::PathBuf {
 }
 
 #[test]
+fn what_waits_for_one_endpoint_is_never_sent_to_another() {
+    let (skills, first, second) = (library(&SKILLS), Endpoint::start(), Endpoint::start());
+    let home = home_for(&first, &format!("include_text: true, {NEVER}"));
+    let mut session = launch(skills.path(), home.path()).start();
+    feedback(&mut session, "secret");
+    session.kill();
+    let other = home_with_config(home.path(), &format!("endpoint: \"{}\", {OFTEN}", second.url()));
+    let mut session = launch(skills.path(), home.path()).arg("--config").arg(&other).start();
+    for _ in 0..2 {
+        let taken = second.received().taken.len();
+        feedback(&mut session, "kept");
+        drop(second.wait("the event of its own server", |received| received.taken.len() > taken));
+    }
+    session.kill();
+    assert!(second.received().requests.iter().all(|request| !request.to_string().contains("secret")));
+    assert_eq!(second.received().taken.len(), 2);
+    assert_eq!(stats(home.path())["events_waiting"], waiting(home.path()).len(), "of both endpoints");
+    assert!(waiting(home.path()).iter().any(|event| event["data"]["comment"] == "secret"));
+    let _session = launch(skills.path(), home.path()).start();
+    let received = first.wait("what waited for it", |received| received.taken.len() == 1);
+    assert!(received.taken.values().all(|(event, _)| words(event) == "secret"));
+}
+
+#[test]
 fn events_wait_for_an_endpoint_that_is_not_there_yet() {
     let skills = library(&SKILLS);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -152,8 +176,8 @@ fn a_full_buffer_drops_the_oldest_and_says_how_many() {
     const MOST: u64 = 65_536;
     const RAISED: usize = 1_000;
     let skills = library(&SKILLS);
-    let home =
-        home(&format!("endpoint: \"http://127.0.0.1:1/\", include_text: true, buffer_max_bytes: {MOST}, {NEVER}"));
+    let endpoint = Endpoint::start();
+    let home = home_for(&endpoint, &format!("include_text: true, buffer_max_bytes: {MOST}, {NEVER}"));
     let mut session = launch(skills.path(), home.path()).start();
     for number in 0..RAISED {
         feedback(&mut session, &number.to_string());
@@ -167,7 +191,6 @@ fn a_full_buffer_drops_the_oldest_and_says_how_many() {
     assert!(session.log().contains("raise `analytics.buffer_max_bytes`"), "{}", session.log());
     session.kill();
 
-    let endpoint = Endpoint::start();
     let config = home_with_config(home.path(), &format!("endpoint: \"{}\", {OFTEN}", endpoint.url()));
     let _session = launch(skills.path(), home.path()).arg("--config").arg(config).start();
     let received = endpoint.wait("what is left", |received| received.taken.len() as u64 == kept);
@@ -220,6 +243,7 @@ fn half_a_line_of_a_crash_is_skipped() {
     let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
     let home = home_for(&endpoint, OFTEN);
     let whole = "{\"id\":\"a\",\"type\":\"no_match\",\"data\":{\"context\":null}}\n";
+    launch(skills.path(), home.path()).start().kill();
     leave_behind(home.path(), "1.jsonl", &format!("{whole}{{\"id\":\"b\",\"ty"));
     leave_behind(home.path(), "2.jsonl", &whole.replace("\"a\"", "\"c\""));
     leave_behind(home.path(), "3.jsonl", "");

@@ -5,6 +5,7 @@ use crate::SMALL;
 use serde_json::{Value, json};
 use skillcell_tests::Session;
 use skillcell_tests::git_server::{Fault, On};
+use std::path::PathBuf;
 
 /// A skill whose edits change no list. When one is told, everything before it was told as well.
 const MARK: &str = "skill://mark";
@@ -173,7 +174,8 @@ fn every_refresh_is_an_event_with_what_came_of_it() {
 /// What the newest event about a refresh says. It is on disk before the answer.
 fn last_refresh(scene: &Scene) -> Value {
     let waiting = scene.home.path().join(".local/share/skillcell/analytics/waiting");
-    let mut files: Vec<_> = std::fs::read_dir(waiting).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = |path: PathBuf| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries(waiting).flat_map(entries).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
     let text: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
