@@ -143,7 +143,7 @@ fn nothing_hidden_is_lent_to_a_script_with_a_pin_or_without() {
     }
     let request = |dry: bool| json!({"skill_path": "tool", "file": "a.sh", "args": {}, "dry_run": dry});
     let digest = serve(folder.path()).start().call_json("run_script", request(true))["digests"]["skill"].clone();
-    for pin in ["".to_owned(), format!(", digest: {digest}")] {
+    for pin in [String::new(), format!(", digest: {digest}")] {
         let config = grant(folder.path(), &format!("env: [TOKEN]{pin}"));
         let mut session = serve(folder.path()).env("TOKEN", "t").config(&config).start();
         // The digest is of what scripts see, so this does not void it.
