@@ -7,6 +7,7 @@ pub mod address;
 pub mod credential;
 pub mod place;
 mod checkout;
+mod contents;
 mod fetch;
 mod problem;
 mod progress;
@@ -28,12 +29,18 @@ use ureq::tls::{Certificate, PemItem, parse_pem};
 /// How long something may take.
 #[derive(Debug, Clone)]
 pub struct Patience {
+    time: Duration,
     end: Instant,
 }
 
 impl Patience {
     pub fn new(time: Duration) -> Self {
-        Self { end: Instant::now() + time }
+        Self { time, end: Instant::now() + time }
+    }
+
+    /// All of it.
+    pub fn time(&self) -> Duration {
+        self.time
     }
 
     pub fn is_over(&self) -> bool {
@@ -74,7 +81,7 @@ pub fn ask_credential_helper(git: &mut Git) {
     }
     for remote in git.main.iter_mut().chain(&mut git.more) {
         if remote.credential.is_none() && remote.address.keeps_secrets() {
-            remote.credential = credential::ask_helper(&remote.address);
+            remote.credential = credential::ask_helper(&remote.address, git.network.timeout);
             let found = if remote.credential.is_some() { "has" } else { "has nothing" };
             tracing::debug!("the credential helper {found} for {}", remote.address.text());
         }

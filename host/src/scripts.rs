@@ -195,10 +195,7 @@ impl Scripts {
         match lent.frozen {
             Some(frozen) => files.mount("skill", Memory::frozen(frozen)),
             None => {
-                files.mount(
-                    "skill",
-                    Disk::skill(Arc::clone(&script.folder)).with_checked(&script.file, script.bytes),
-                );
+                files.mount("skill", Disk::skill(Arc::clone(&script.folder)).with_checked(&script.file, script.bytes));
             }
         }
         let quota = Quota::new(policy.limits.scratch_bytes, policy.limits.scratch_files);
