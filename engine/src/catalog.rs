@@ -1,12 +1,13 @@
 //! The catalog: what the host told, what the files say, and the questions that can be asked.
 
 mod edits;
+mod texts;
 
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Candidate, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Hit, Location, LookupError, Match, Node, OperatorSettings, Page, Problem, Reference, Request,
-    ScriptError, SearchResult, Settings, SkillFiles,
+    Answer, AssetError, Called, Candidate, Change, Document, Duplicates, Explained, FoundAsset, FoundResource,
+    FoundScript, FoundSkill, Hit, Location, LookupError, Match, Node, OperatorSettings, Page, Problem, Reference,
+    Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::SkillModel;
@@ -28,6 +29,7 @@ use crate::tree;
 use edits::Waiting;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use texts::Texts;
 
 /// A folder of skills, as the engine sees it.
 pub trait Root {
@@ -53,6 +55,8 @@ pub struct Catalog {
     /// What waits for `arrange`.
     waiting: Waiting,
     shelf: Shelf,
+    /// What a scorer knows of the shelf.
+    texts: Texts,
     problems: Vec<Problem>,
 }
 
@@ -94,6 +98,7 @@ impl Catalog {
             settings: Vec::new(),
             waiting: Waiting::default(),
             shelf: Shelf::default(),
+            texts: Texts::default(),
             problems: Vec::new(),
         }
     }
@@ -118,6 +123,7 @@ impl Catalog {
 
     /// Puts the skills that changed on the shelf, or all skills on a new one.
     pub fn arrange(&mut self) {
+        self.texts.invalidate();
         match std::mem::take(&mut self.waiting) {
             Waiting::Edits(files) => self.exchange(&files),
             Waiting::Everything(skills) => self.arrange_all(skills),
@@ -192,7 +198,7 @@ impl Catalog {
             .unwrap_or_default()
     }
 
-    pub fn search(&self, query: &str, model: Option<SkillModel>, limit: u32) -> SearchResult {
+    pub fn search(&self, query: &str, model: Option<SkillModel>, limit: u32, scores: Option<&[f64]>) -> SearchResult {
         let words = Query::new(query);
         let is_match = words.matcher();
         let mut found: Vec<usize> = (self
@@ -203,7 +209,7 @@ impl Catalog {
         .collect();
         let total = count(found.len());
         let mut place = vec![usize::MAX; self.shelf.count()];
-        for (rank, fit) in self.shelf.keywords.rank(&tokenize(query)).iter().enumerate() {
+        for (rank, fit) in self.rank(&tokenize(query), scores).iter().enumerate() {
             place[fit.skill] = rank;
         }
         found.sort_by_key(|number| (place[*number], *number));
@@ -219,14 +225,13 @@ impl Catalog {
         SearchResult { total, hits: found.into_iter().map(hit).collect() }
     }
 
-    pub fn find(&self, request: &Request) -> Result<Answer, LookupError> {
+    pub fn find(&self, request: &Request, scores: Option<&[f64]>) -> Result<Answer, LookupError> {
         let tokens = tokenize(&request.context);
         if let Some(name) = &request.chosen {
             let number = self.shelf.names.find(&self.shelf, name)?;
-            let fit = self.shelf.keywords.fit_of(number, self.shelf.skill(number), &tokens);
-            return Ok(Answer::Matched(self.matched(&fit, &tokens)));
+            return Ok(Answer::Matched(self.matched(&self.fit_of(number, &tokens, scores), &tokens)));
         }
-        let mut fits = self.shelf.keywords.rank(&tokens);
+        let mut fits = self.rank(&tokens, scores);
         let matching = |fit: &Fit| &self.settings[self.shelf.skill(fit.skill).root as usize].matching;
         fits.retain(|fit| fit.base >= matching(fit).min_score - TOLERANCE);
         Ok(match &fits[..] {
@@ -239,6 +244,46 @@ impl Catalog {
             }
             [best, ..] => Answer::Matched(self.matched(best, &tokens)),
         })
+    }
+
+    /// Every skill that fits at all, best first.
+    fn rank(&self, tokens: &[String], scores: Option<&[f64]>) -> Vec<Fit> {
+        let keywords = &self.shelf.keywords;
+        match scores.and_then(|scores| self.texts.assign(scores)) {
+            Some(scores) => keywords.rank_by(scores),
+            None => keywords.rank(tokens),
+        }
+    }
+
+    fn fit_of(&self, number: usize, tokens: &[String], scores: Option<&[f64]>) -> Fit {
+        let keywords = &self.shelf.keywords;
+        let given = scores.and_then(|scores| self.texts.assign(scores)?.find(|(skill, _)| *skill == number));
+        match given {
+            Some((_, score)) => keywords.fit(number, score),
+            None => keywords.fit_of(number, self.shelf.skill(number), tokens),
+        }
+    }
+
+    pub fn explain(&self, context: &str, scores: Option<&[f64]>, most: u32) -> Vec<Explained> {
+        let tokens = tokenize(context);
+        let explained = |fit: Fit| {
+            let skill = self.shelf.skill(fit.skill);
+            Explained {
+                address: self.shelf.address(fit.skill),
+                number: self.texts.number_of(skill),
+                score: fit.score,
+                min_score: self.settings[skill.root as usize].matching.min_score,
+                keyword: Scored {
+                    score: self.shelf.keywords.fit_of(fit.skill, skill, &tokens).base,
+                    reason: score::reason(skill, &tokens),
+                },
+            }
+        };
+        self.rank(&tokens, scores).into_iter().take(most as usize).map(explained).collect()
+    }
+
+    pub fn text_changes(&mut self, anew: bool, most_bytes: u32) -> TextDelta {
+        self.texts.changes(&self.shelf, anew, most_bytes as usize, |skill| document::body(&self.roots, skill))
     }
 
     pub fn tree(&self, path: Option<&str>) -> Result<Vec<Node>, LookupError> {

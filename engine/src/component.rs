@@ -2,9 +2,9 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
-    Guest, Location, LookupError, Node, OperatorSettings, Page, Problem, Reference, Request, ScriptError, SearchResult,
-    Settings, SkillFiles,
+    Answer, AssetError, Called, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, Guest, Location, LookupError, Node, OperatorSettings, Page, Problem, Reference, Request, ScriptError,
+    SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -70,11 +70,17 @@ impl<E: Engine> Guest for E {
     fn body(file: Location) -> String {
         ask(|catalog| catalog.body(&file))
     }
-    fn search(query: String, model: Option<SkillModel>, limit: u32) -> SearchResult {
-        ask(|catalog| catalog.search(&query, model, limit))
+    fn search(query: String, model: Option<SkillModel>, limit: u32, scores: Option<Vec<f64>>) -> SearchResult {
+        ask(|catalog| catalog.search(&query, model, limit, scores.as_deref()))
     }
-    fn find(request: Request) -> Result<Answer, LookupError> {
-        ask(|catalog| catalog.find(&request))
+    fn find(request: Request, scores: Option<Vec<f64>>) -> Result<Answer, LookupError> {
+        ask(|catalog| catalog.find(&request, scores.as_deref()))
+    }
+    fn text_changes(anew: bool, most_bytes: u32) -> TextDelta {
+        CATALOG.with_borrow_mut(|catalog| catalog.text_changes(anew, most_bytes))
+    }
+    fn explain(context: String, scores: Option<Vec<f64>>, most: u32) -> Vec<Explained> {
+        ask(|catalog| catalog.explain(&context, scores.as_deref(), most))
     }
     fn tree(path: Option<String>) -> Result<Vec<Node>, LookupError> {
         ask(|catalog| catalog.tree(path.as_deref()))

@@ -46,7 +46,12 @@ impl MemoryRoot {
         self.file(&format!("{path}.md"), &format!("---\nkeywords: [word]\ndescription: d\n---\n# {path}\n"))
     }
 
-    fn listings(&self, root: u32) -> Vec<Change> {
+    pub fn without(mut self, path: &str) -> Self {
+        self.files.remove(path);
+        self
+    }
+
+    pub fn listings(&self, root: u32) -> Vec<Change> {
         let mut folders: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::from([("", Default::default())]);
         for path in self.files.keys() {
             let mut below = path.as_str();

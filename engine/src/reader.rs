@@ -71,6 +71,7 @@ impl Reader {
             name,
             description,
             keywords,
+            aliases: self.aliases(),
             inherit: self.inherit(),
             priority: self.priority(),
             assets: self.assets(),
@@ -129,31 +130,43 @@ impl Reader {
 
     fn keywords(&mut self) -> Vec<String> {
         let Some(entry) = self.tree_field("keywords") else { return Vec::new() };
-        let mut keywords = match &entry.node.value {
-            Value::List(items) => items.iter().filter_map(|item| self.word(item, "keywords")).collect(),
-            // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
-            Value::Scalar { text, .. } if self.model == SkillModel::Folder && self.fields.get("keywords").is_none() => {
-                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-            }
-            _ => {
-                if self.model == SkillModel::Folder {
-                    self.wrong_type(&entry, "a list of words");
-                }
-                Vec::new()
-            }
+        let keywords = match &entry.node.value {
+            // That a tree skill has none is told as such.
+            Value::Scalar { .. } | Value::Map(_) if self.model == SkillModel::Tree => Vec::new(),
+            _ => self.words("keywords", &entry),
         };
-        if keywords.len() > MOST_KEYWORDS {
-            let message = format!("{} keywords, and only the first {MOST_KEYWORDS} count", keywords.len());
-            self.findings
-                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.line));
-            keywords.truncate(MOST_KEYWORDS);
-        }
         for keyword in keywords.iter().filter(|keyword| !tokens::can_match(keyword)) {
             let message = format!("the keyword `{}` can never match", quote(keyword));
             let advice = "use a word of three letters or more, such as `cpp` for `c++`";
             self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(entry.line));
         }
         keywords
+    }
+
+    fn aliases(&mut self) -> Vec<String> {
+        self.tree_field("aliases").map(|entry| self.words("aliases", &entry)).unwrap_or_default()
+    }
+
+    /// The words of a list of them.
+    fn words(&mut self, field: &str, entry: &Entry) -> Vec<String> {
+        let mut words = match &entry.node.value {
+            Value::List(items) => items.iter().filter_map(|item| self.word(item, field)).collect(),
+            // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
+            Value::Scalar { text, .. } if self.fields.get(field).is_none() => {
+                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+            }
+            _ => {
+                self.wrong_type(entry, "a list of words");
+                Vec::new()
+            }
+        };
+        if words.len() > MOST_KEYWORDS {
+            let message = format!("{} {field}, and only the first {MOST_KEYWORDS} count", words.len());
+            self.findings
+                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.line));
+            words.truncate(MOST_KEYWORDS);
+        }
+        words
     }
 
     fn word(&mut self, item: &Node, field: &str) -> Option<String> {

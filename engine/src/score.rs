@@ -29,7 +29,7 @@ pub fn matches(token: &str, keyword: &str) -> bool {
 pub struct Fit {
     /// Position of the skill in the catalog.
     pub skill: usize,
-    /// Share of the keywords, or of the task's words, that match.
+    /// Share of the keywords, or of the task's words, that match; or what a scorer gave.
     pub base: f64,
     /// The final number: base and priority.
     pub score: f64,
@@ -140,7 +140,15 @@ impl Keywords {
             let all = if self.count[skill] == 0 { tokens.len() } else { self.count[skill] };
             self.fit(skill, share(hits[skill], all))
         };
-        let mut fits: Vec<Fit> = found.into_iter().map(fit).collect();
+        self.sorted(found.into_iter().map(fit).collect())
+    }
+
+    /// Every skill to which a scorer gave more than nothing, in the same order.
+    pub fn rank_by(&self, scores: impl Iterator<Item = (usize, f64)>) -> Vec<Fit> {
+        self.sorted(scores.filter(|(_, score)| *score > 0.0).map(|(skill, score)| self.fit(skill, score)).collect())
+    }
+
+    fn sorted(&self, mut fits: Vec<Fit>) -> Vec<Fit> {
         fits.sort_by(|left, right| {
             let priority = |fit: &Fit| self.priority[fit.skill];
             (right.base.total_cmp(&left.base))
@@ -157,7 +165,8 @@ impl Keywords {
         self.fit(number, if hits == 0 { 0.0 } else { share(hits, all) })
     }
 
-    fn fit(&self, skill: usize, base: f64) -> Fit {
+    /// A skill with this share, or this score of a scorer.
+    pub fn fit(&self, skill: usize, base: f64) -> Fit {
         let score = base + self.priority[skill] * PRIORITY_POINT;
         // Six digits read better than 0.7010000000000001; the order goes by the exact share.
         Fit { skill, base, score: (score * 1e6).round() / 1e6 }
@@ -227,6 +236,19 @@ pub fn matched_keywords(skill: &Skill, tokens: &[String]) -> Vec<String> {
         tokens.iter().any(|(token, other)| letters.may_match(*other) && matches(token, &keyword))
     };
     skill.keywords.iter().filter(matches_any).cloned().collect()
+}
+
+/// What of a skill matches, for people.
+pub fn reason(skill: &Skill, tokens: &[String]) -> String {
+    let matched = matched_keywords(skill, tokens);
+    let (all, what) = match skill.keywords.len() {
+        0 => (tokens.len(), "words of the task in name and description"),
+        keywords => (keywords, "keywords"),
+    };
+    if matched.is_empty() {
+        return String::new();
+    }
+    format!("{} of {all} {what}: {}", matched.len(), matched.join(", "))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a skill has far fewer than 2^52 keywords")]

@@ -70,6 +70,11 @@ impl Shelf {
         self.shelved.iter().enumerate().map(|(number, shelved)| (number, shelved.skill.as_ref()))
     }
 
+    /// The same in order, to be kept beyond the next update.
+    pub fn shared_skills(&self) -> impl Iterator<Item = &Rc<Skill>> {
+        self.shelved.iter().map(|shelved| &shelved.skill)
+    }
+
     pub fn resources(&self, number: usize) -> Option<&str> {
         self.shelved[number].resources.as_deref()
     }

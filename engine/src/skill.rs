@@ -25,6 +25,7 @@ pub struct Skill {
     pub name: String,
     pub description: String,
     pub keywords: Vec<String>,
+    pub aliases: Vec<String>,
     pub inherit: bool,
     pub priority: f64,
     pub assets: Vec<DeclaredAsset>,
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn fields_of_the_tree_model_work_below_metadata() {
-        let text = "---\nname: a\ndescription: d\nmetadata:\n  keywords: \"xml, yaml\"\n  inherit: \"true\"\n  priority: 3\n---\n";
+        let text = "---\nname: a\ndescription: d\nmetadata:\n  keywords: \"xml, yaml\"\n  aliases: markup\n  inherit: \"true\"\n  priority: 3\n---\n";
         let (skill, findings) = read(0, "skills", "a/SKILL.md", text);
         let skill = skill.unwrap();
         assert_eq!(findings, []);
@@ -199,6 +200,19 @@ mod tests {
             (skill.keywords, skill.inherit, skill.priority),
             (vec!["xml".to_owned(), "yaml".to_owned()], true, 3.0)
         );
+        assert_eq!(skill.aliases, ["markup"]);
+    }
+
+    #[test]
+    fn aliases_are_a_list_of_words() {
+        let (skill, findings) =
+            read(0, "skills", "a.md", "---\nkeywords: [api]\ndescription: d\naliases: [http, déployer en prod]\n---\n");
+        assert_eq!(
+            (skill.unwrap().aliases, findings),
+            (vec!["http".to_owned(), "déployer en prod".to_owned()], vec![])
+        );
+        let text = "---\nkeywords: [api]\ndescription: d\naliases: http\n---\n";
+        assert_eq!(codes("a.md", text), (true, vec![("wrong-type", Some(4))]));
     }
 
     #[test]

@@ -83,11 +83,11 @@ fn crossing(library: &Path, task: &str) {
     let catalog = native_catalog(library);
     let outside = skillcell_tests::Request { context: task.to_owned(), chosen: None };
     assert!(
-        matches!(engine.find(&inside), Ok(Ok(skillcell::bindings::catalog::Answer::Matched(_)))),
+        matches!(engine.find(&inside, None), Ok(Ok(skillcell::bindings::catalog::Answer::Matched(_)))),
         "the task has an answer"
     );
-    let sandboxed = median((0..500).map(|_| timed(|| drop(engine.find(&inside)))).collect());
-    let native = median((0..500).map(|_| timed(|| drop(catalog.find(&outside)))).collect());
+    let sandboxed = median((0..500).map(|_| timed(|| drop(engine.find(&inside, None)))).collect());
+    let native = median((0..500).map(|_| timed(|| drop(catalog.find(&outside, None)))).collect());
     let border = median((0..500).map(|_| timed(|| drop(engine.problems(0)))).collect());
     let ratio = sandboxed.as_secs_f64() / native.as_secs_f64();
     row("matching in the engine component", &shown(sandboxed));

@@ -124,9 +124,10 @@ mod tests {
 
     fn questions(catalog: &Catalog) -> String {
         let request = |context: &str| Request { context: context.to_owned(), chosen: None };
-        let found = ["word", "common", "rare", "first words", "other"].map(|context| catalog.find(&request(context)));
+        let found =
+            ["word", "common", "rare", "first words", "other"].map(|context| catalog.find(&request(context), None));
         let named = ["a", "b", "leaf", "tree/leaf", "x"].map(|name| catalog.tree(Some(name)));
-        let searched = ["body", "words", "child"].map(|query| catalog.search(query, None, 9));
+        let searched = ["body", "words", "child"].map(|query| catalog.search(query, None, 9, None));
         let (skills, problems) = (catalog.skills(None, None, 0, 99), catalog.problems(99));
         format!("{skills:#?} {problems:#?} {found:#?} {named:#?} {searched:#?}")
     }

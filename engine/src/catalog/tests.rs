@@ -10,7 +10,7 @@ fn skill(root: MemoryRoot, path: &str) -> MemoryRoot {
 fn answer(roots: Vec<MemoryRoot>, matched: usize) -> Vec<String> {
     let catalog = memory::catalog(roots, Duplicates::Refuse);
     let words: Vec<String> = (0..matched).map(|number| format!("a{number}")).collect();
-    match catalog.find(&Request { context: words.join(" "), chosen: None }) {
+    match catalog.find(&Request { context: words.join(" "), chosen: None }, None) {
         Ok(Answer::Matched(found)) => vec![found.candidate.address],
         Ok(Answer::Ambiguous(candidates)) => candidates.into_iter().map(|candidate| candidate.address).collect(),
         Ok(Answer::NoMatch) | Err(_) => Vec::new(),
@@ -65,7 +65,8 @@ fn a_root_inside_another_is_under_both_files() {
 #[test]
 fn an_answer_names_every_file_that_decided_about_it() {
     let catalog = memory::catalog(vec![root("one", ""), MemoryRoot::new("two")], Duplicates::Refuse);
-    let Ok(Answer::Matched(found)) = catalog.find(&Request { context: "a1 a2 a3".to_owned(), chosen: None }) else {
+    let Ok(Answer::Matched(found)) = catalog.find(&Request { context: "a1 a2 a3".to_owned(), chosen: None }, None)
+    else {
         panic!("one skill matches");
     };
     let sources: Vec<_> = found.sources.iter().map(|source| (source.root, source.path.as_str())).collect();

@@ -7,8 +7,9 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Called, Change, Document, Duplicates, FoundAsset, FoundResource, FoundScript, FoundSkill,
-    LookupError, Node, OperatorSettings, Page, Reference, Request, ScriptError, SearchResult, Settings, SkillFiles,
+    Answer, AssetError, Called, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, LookupError, Node, OperatorSettings, Page, Reference, Request, ScriptError, SearchResult, Settings,
+    SkillFiles, TextDelta,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem, SkillModel};
@@ -149,12 +150,26 @@ impl EngineInstance {
         self.ask("body", |engine, store| engine.call_body(store, file))
     }
 
-    pub fn search(&mut self, query: &str, model: Option<SkillModel>, limit: u32) -> Result<SearchResult, Broken> {
-        self.ask("search", |engine, store| engine.call_search(store, query, model, limit))
+    pub fn search(
+        &mut self,
+        query: &str,
+        model: Option<SkillModel>,
+        limit: u32,
+        scores: Option<&[f64]>,
+    ) -> Result<SearchResult, Broken> {
+        self.ask("search", |engine, store| engine.call_search(store, query, model, limit, scores))
     }
 
-    pub fn find(&mut self, request: &Request) -> Result<Result<Answer, LookupError>, Broken> {
-        self.ask("find", |engine, store| engine.call_find(store, request))
+    pub fn find(&mut self, request: &Request, scores: Option<&[f64]>) -> Result<Result<Answer, LookupError>, Broken> {
+        self.ask("find", |engine, store| engine.call_find(store, request, scores))
+    }
+
+    pub fn explain(&mut self, context: &str, scores: Option<&[f64]>, most: u32) -> Result<Vec<Explained>, Broken> {
+        self.ask("explain", |engine, store| engine.call_explain(store, context, scores, most))
+    }
+
+    pub fn text_changes(&mut self, anew: bool, most_bytes: u32) -> Result<TextDelta, Broken> {
+        self.ask("text-changes", |engine, store| engine.call_text_changes(store, anew, most_bytes))
     }
 
     pub fn tree(&mut self, path: Option<&str>) -> Result<Result<Vec<Node>, LookupError>, Broken> {

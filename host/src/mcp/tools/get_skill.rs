@@ -20,7 +20,7 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
 
     let request = Request { context: context.clone(), chosen: chosen.clone() };
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let found = engine.find(&request)?;
+        let found = engine.find(&request, None)?;
         let inline_limit = match &found {
             Ok(Found::Matched(found)) if with_assets => inline_limit(engine, found)?,
             _ => 0,
