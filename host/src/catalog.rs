@@ -7,6 +7,7 @@ mod alone;
 mod bringing;
 mod building;
 mod found;
+mod fresh;
 pub mod keeping;
 mod looking;
 mod pair;
@@ -19,9 +20,8 @@ pub use remembered::{Index, Listed};
 pub use skills::Served;
 
 use crate::bindings::catalog::LookupError;
-use crate::bindings::types::Location;
 use crate::library::scan::Scan;
-use crate::library::snapshot::{Freshness, Snapshot};
+use crate::library::snapshot::Snapshot;
 use crate::library::stillness::Stillness;
 use crate::printable::quoted;
 use crate::runtime::call::Broken;
@@ -35,7 +35,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::{Mutex, oneshot, watch};
+use tokio::sync::{Mutex, Semaphore, oneshot, watch};
 
 /// How often a request that finds its files changed is answered anew before the newest answer has to do.
 const FRESH_TRIES: usize = 3;
@@ -58,6 +58,10 @@ struct Shared {
     /// Whether the first generation is the only one.
     frozen: AtomicBool,
     looking: Looking,
+    /// Held while a request brings in, perhaps in the background, what it found changed.
+    catching_up: Arc<Mutex<()>>,
+    /// Turns for small engines.
+    alone: Arc<Semaphore>,
     /// What the last look found, for whoever brings it in.
     found: Found<(Published, Scan)>,
     remembered: Remembered,
@@ -101,6 +105,8 @@ impl Catalog {
             building: AtomicBool::new(false),
             frozen: AtomicBool::new(false),
             looking: Looking::default(),
+            catching_up: Arc::default(),
+            alone: Arc::new(Semaphore::new(alone::AT_ONCE)),
             found: Found::default(),
             remembered: Remembered::default(),
             news: watch::Sender::new(News::default()),
@@ -146,58 +152,6 @@ impl Catalog {
             self.replace_broken();
         }
         Ok(answer?)
-    }
-
-    /// Asks a question whose answer is made from a few files, and asks again if one of them changed on disk. An answer
-    /// without sources, such as that there is no such skill, is given only after a look at everything.
-    pub async fn ask_fresh<T: Send + 'static>(
-        &self,
-        question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
-        sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
-    ) -> Result<T, AskError> {
-        let mut good_since = u64::MAX;
-        for _ in 0..FRESH_TRIES {
-            let (question, sources) = (question.clone(), sources.clone());
-            let catalog = self.clone();
-            let checked = self.ask_of(move |engine, Published { generation, snapshot, .. }| {
-                let answer = question(engine, snapshot)?;
-                let files = sources(&answer);
-                let freshness = files.map_or(Freshness::Changed, |files| catalog.freshness(snapshot, &files));
-                Ok((answer, freshness, *generation))
-            });
-            let (answer, freshness, generation) = checked.await?;
-            if generation >= good_since || self.is_good_enough(freshness, generation, &mut good_since).await {
-                return Ok(answer);
-            }
-        }
-        self.ask(question).await
-    }
-
-    /// Whether an answer of this generation can be given that was made from files in this state. Brings in what changed if
-    /// not, and notes from which generation on answers are good in any case.
-    async fn is_good_enough(&self, freshness: Freshness, generation: u64, good_since: &mut u64) -> bool {
-        if self.is_frozen() {
-            return true;
-        }
-        match freshness {
-            Freshness::Current => return true,
-            // Something else changed, and somebody is bringing it in: a request does not wait for them.
-            Freshness::SameFiles if self.is_building() => return true,
-            Freshness::SameFiles | Freshness::Changed => {}
-        }
-        match self.outdated(Look::Always).await {
-            // The look was at the generation that is served now, and the answer may be from the one before.
-            None => generation == self.shared.pair.published().generation,
-            Some(outdated) => {
-                *good_since = self.bring_in_all(outdated).await.unwrap_or(u64::MAX);
-                false
-            }
-        }
-    }
-
-    /// How far these files are on disk as they are served.
-    fn freshness(&self, snapshot: &Snapshot, files: &[Location]) -> Freshness {
-        if self.is_frozen() { Freshness::Current } else { snapshot.freshness(&self.shared.builder.terms.roots, files) }
     }
 
     /// Tells when a generation is served.

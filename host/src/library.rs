@@ -8,4 +8,5 @@ pub mod scan;
 pub mod snapshot;
 pub mod stamp;
 pub mod stillness;
+pub mod surroundings;
 pub mod watch;

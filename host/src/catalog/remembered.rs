@@ -38,16 +38,16 @@ impl Listed {
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
+}
 
-    /// Whether nothing differs that the list says about other skills.
-    pub fn is_called_like(&self, other: &Summary) -> bool {
-        let names = |skill: &Summary| {
-            [&skill.address, &skill.install_name, &skill.name, &skill.skill_path, &skill.shown_name, &skill.uri]
-                .map(Clone::clone)
-        };
-        (self.file.root, &self.file.path, self.model) == (other.file.root, &other.file.path, other.model)
-            && names(self) == names(other)
-    }
+/// Whether nothing differs that lists say about a skill besides its description.
+pub fn is_called_like(one: &Summary, other: &Summary) -> bool {
+    let place = |skill: &Summary| (skill.file.root, skill.file.path.clone(), skill.model);
+    let names = |skill: &Summary| {
+        [&skill.address, &skill.install_name, &skill.name, &skill.skill_path, &skill.shown_name, &skill.uri]
+            .map(Clone::clone)
+    };
+    place(one) == place(other) && names(one) == names(other)
 }
 
 impl Deref for Listed {

@@ -1,11 +1,13 @@
 //! Single skills by their name, and all of them as a list: asked of an engine once for each generation.
 
+use super::alone::Sources;
+use super::fresh::Checked;
 use super::pair::Published;
-use super::remembered::{Found, Index, Listed};
+use super::remembered::{Found, Index, Listed, is_called_like};
 use super::{AskError, Catalog, FRESH_TRIES};
 use crate::bindings::catalog::{Called, FoundSkill, LookupError};
 use crate::bindings::types::{Location, Summary};
-use crate::library::snapshot::Freshness;
+use crate::library::snapshot::{Freshness, Snapshot};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use std::collections::HashSet;
@@ -28,33 +30,29 @@ impl Catalog {
         let mut good_since = u64::MAX;
         for _ in 0..FRESH_TRIES {
             let (found, published) = self.find_skill(name).await?;
-            let (served, freshness) = match found {
-                Ok(skill) => self.served(&skill, &published),
+            let (answer, freshness, sources) = match found {
+                Ok(skill) => {
+                    let (served, freshness) = self.served(&skill, &published);
+                    let Summary { file, .. } = &skill.summary;
+                    let sources = Sources { files: vec![file.clone()], skills: vec![skill.summary.clone()] };
+                    (served, freshness, Some(sources))
+                }
                 // That there is no such skill is said only after a look at everything.
-                Err(error) => (Err(error), Freshness::Changed),
+                Err(error) => (Err(error), Freshness::Changed, None),
             };
-            if published.generation >= good_since {
-                return Ok(served);
-            }
-            if let Ok(served) = &served
-                && freshness == Freshness::Changed
-                && self.is_building()
-                && let Some(now) = self.reread(&served.skill).await
-            {
-                return Ok(Ok(now));
-            }
-            if self.is_good_enough(freshness, published.generation, &mut good_since).await {
-                return Ok(served);
+            let checked = Checked { answer, generation: published.generation, freshness, sources };
+            let (wanted, limit) = (name.to_owned(), self.shared.builder.terms.file_limit);
+            let anew = move |_: &_, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+                let found = engine.skill_of(&wanted, Called::ByName)?;
+                Ok(found.ok().map(|skill| served_from(snapshot, &Arc::new(skill), limit)))
+            };
+            if let Some(answer) = Box::pin(self.settle(checked, &mut good_since, anew)).await {
+                return Ok(answer);
             }
         }
         // The files keep changing, so the newest that is known has to do.
         let (found, published) = self.find_skill(name).await?;
-        let skill = match found {
-            Ok(skill) => skill,
-            Err(error) => return Ok(Err(error)),
-        };
-        let now = self.reread(&skill).await;
-        Ok(now.map_or_else(|| self.served(&skill, &published).0, Ok))
+        Ok(found.and_then(|skill| self.served(&skill, &published).0))
     }
 
     async fn find_skill(&self, name: &str) -> Result<(Found, Published), AskError> {
@@ -71,33 +69,15 @@ impl Catalog {
         Ok((found, published))
     }
 
-    /// A skill whose file changed while somebody else brings in changes, as long as it is called as before.
-    async fn reread(&self, skill: &Arc<FoundSkill>) -> Option<Served> {
-        let (shared, known) = (Arc::clone(&self.shared), Arc::clone(skill));
-        let read = tokio::task::spawn_blocking(move || {
-            let Summary { file, model, install_name, name, skill_path, .. } = &known.summary;
-            let (now, text) = shared.builder.alone(file)?;
-            let same =
-                (now.model, &now.install_name, &now.name, &now.skill_path) == (*model, install_name, name, skill_path);
-            let mut skill = FoundSkill::clone(&known);
-            skill.summary.description = now.description;
-            same.then(|| Served { skill: Arc::new(skill), text })
-        });
-        read.await.ok()?
-    }
-
     /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each. A disk of another
     /// machine may take its time, and then nobody else waits with it.
     fn served(&self, skill: &Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, Freshness) {
         let limit = self.shared.builder.terms.file_limit;
-        let root = published.snapshot.root(skill.summary.file.root);
-        let is_local = root.is_some_and(|root| root.is_local);
+        let Location { root, .. } = &skill.summary.file;
+        let is_local = published.snapshot.root(*root).is_some_and(|root| root.is_local);
         let look = || {
-            let file = &skill.summary.file;
-            let text = root.and_then(|root| root.file(&file.path, limit).text.clone().ok());
-            let freshness = self.freshness(&published.snapshot, std::slice::from_ref(file));
-            let served = text.map(|text| Served { skill: Arc::clone(skill), text });
-            (served.ok_or_else(|| LookupError::Unknown(Vec::new())), freshness)
+            let freshness = self.freshness(&published.snapshot, std::slice::from_ref(&skill.summary.file));
+            (served_from(&published.snapshot, skill, limit), freshness)
         };
         if is_local { look() } else { tokio::task::block_in_place(look) }
     }
@@ -133,6 +113,14 @@ impl Catalog {
     }
 }
 
+/// A skill with its file as a snapshot has it.
+fn served_from(snapshot: &Snapshot, skill: &Arc<FoundSkill>, limit: u64) -> Result<Served, LookupError> {
+    let Location { root, path } = &skill.summary.file;
+    let text = snapshot.root(*root).and_then(|root| root.file(path, limit).text.clone().ok());
+    let text = text.ok_or_else(|| LookupError::Unknown(Vec::new()))?;
+    Ok(Served { skill: Arc::clone(skill), text })
+}
+
 /// A list in which these skills have another text, unless that changed more than what it says about them.
 fn with_edits(
     engine: &mut EngineInstance,
@@ -149,7 +137,7 @@ fn with_edits(
         }
         found += 1;
         match engine.skill_of(&skill.address, Called::ByPath)? {
-            Ok(now) if skill.is_called_like(&now.summary) => skills.push(Listed::new(now.summary)),
+            Ok(now) if is_called_like(skill.summary(), &now.summary) => skills.push(Listed::new(now.summary)),
             _ => return Ok(None),
         }
     }

@@ -83,6 +83,11 @@ fn look(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Sca
     Some(scan)
 }
 
+/// Whether no segment of the path is left out of every walk, and the path is no root of its own.
+pub fn is_walked(root: &SkillRoot, path: &str) -> bool {
+    !path.split('/').any(|segment| NEVER_WALKED.contains(&segment)) && !root.skip.contains(path)
+}
+
 fn is_out_of_files(error: &std::io::Error) -> bool {
     use rustix::io::Errno;
     error.raw_os_error().is_some_and(|number| [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&number))
@@ -236,7 +241,7 @@ impl RootScan<'_> {
             if name.ends_with(".md") || path.is_empty() && name == "config.yaml" {
                 folder.files.push(name);
             }
-        } else if self.is_walked(&join(path, &name)) {
+        } else if is_walked(self.root, &join(path, &name)) {
             if depth(path) + 1 > DEEPEST {
                 folder.troubles.push((name, TroubleReason::TooDeep));
             } else {
@@ -254,18 +259,13 @@ impl RootScan<'_> {
         let real = |path: &str| handle.canonicalize(at(path)).map_err(|_| TroubleReason::LeadsOutside);
         let target = real(link)?.to_string_lossy().into_owned();
         let hidden = target.split('/').any(|segment| segment.starts_with('.') && segment != ".");
-        if !hidden && self.is_walked(&target) && depth(&target) <= DEEPEST {
+        if !hidden && is_walked(self.root, &target) && depth(&target) <= DEEPEST {
             return Ok(Target::WalkedAnyway);
         }
         if !folder.is_empty() && real(folder)?.to_str() != Some(folder) {
             return Err(TroubleReason::LinkWithinLink);
         }
         Ok(Target::Folder)
-    }
-
-    /// Whether no segment of the path is left out of every walk, and the path is no root of its own.
-    fn is_walked(&self, path: &str) -> bool {
-        !path.split('/').any(|segment| NEVER_WALKED.contains(&segment)) && !self.root.skip.contains(path)
     }
 
     fn remove(&self, path: &str, folders: &mut Folders, changes: &mut Vec<Change>) {
@@ -363,7 +363,7 @@ fn at(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
 
-fn join(folder: &str, name: &str) -> String {
+pub fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 

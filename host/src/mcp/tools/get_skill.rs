@@ -1,7 +1,9 @@
 //! `get_skill`: the right skill for a task, with everything it inherits.
 
 use crate::analytics::Event;
-use crate::bindings::catalog::{Answer as Found, Argument, Asset, Candidate, Execution, Match, Request, Script};
+use crate::bindings::catalog::{
+    Answer as Found, Argument, Asset, Candidate, Execution, LookupError, Match, Request, Script,
+};
 use crate::bindings::types::Location;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, ToolError};
@@ -12,6 +14,9 @@ use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// What was found, how large an asset may be that comes with it, and the files it is from.
+type Asked = (Result<Found, LookupError>, u64, Arc<Snapshot>);
+
 pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let context = arguments.required_text("context")?;
     let chosen = arguments.text("skill_path")?;
@@ -19,16 +24,19 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
     arguments.finish()?;
 
     let request = Request { context: context.clone(), chosen: chosen.clone() };
+    let asked = request.clone();
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let found = engine.find(&request, None)?;
-        let inline_limit = match &found {
-            Ok(Found::Matched(found)) if with_assets => inline_limit(engine, found)?,
-            _ => 0,
-        };
-        Ok((found, inline_limit, Arc::clone(snapshot)))
+        let found = engine.find(&asked, None)?;
+        let limit = inline_limit(engine, found.as_ref().ok(), with_assets)?;
+        Ok((found, limit, Arc::clone(snapshot)))
     };
-    let answered = server.catalog.ask_fresh(question, |(found, ..)| sources(found.as_ref().ok()));
-    let (found, limit, snapshot) = answered.await?;
+    let anew = move |(before, ..): &Asked, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let Some(now) = still_matched(before.as_ref().ok(), &request, engine)? else { return Ok(None) };
+        let limit = inline_limit(engine, Some(&now), with_assets)?;
+        Ok(Some((Ok(now), limit, Arc::clone(snapshot))))
+    };
+    let answered = server.catalog.ask_best(question, anew, |(found, ..): &Asked| sources(found.as_ref().ok()));
+    let (found, limit, snapshot) = Box::pin(answered).await?;
     server.usage.raise_all(found.as_ref().ok().map(|found| event(found, context, chosen.is_some())));
     Ok(match found {
         Err(error) => Answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
@@ -63,8 +71,29 @@ fn event(found: &Found, context: String, was_ambiguous: bool) -> Event {
     }
 }
 
+/// The skill that matched before, with its files as an engine has them that knows no others. As long as the same of its words
+/// match, it stays the answer, with the score that it had among all skills. Otherwise the ranking has to decide again.
+fn still_matched(
+    before: Option<&Found>,
+    request: &Request,
+    engine: &mut EngineInstance,
+) -> Result<Option<Found>, Broken> {
+    let Some(Found::Matched(before)) = before else { return Ok(None) };
+    let candidate = &before.candidate;
+    let same = Request { context: request.context.clone(), chosen: Some(candidate.address.clone()) };
+    let Ok(Found::Matched(mut now)) = engine.find(&same, None)? else { return Ok(None) };
+    if request.chosen.is_none() {
+        if now.candidate.matched_keywords != candidate.matched_keywords {
+            return Ok(None);
+        }
+        now.candidate.score = candidate.score;
+    }
+    Ok(Some(Found::Matched(now)))
+}
+
 /// How large an asset may be that comes with the answer. All are in one root, because nothing is inherited from another.
-fn inline_limit(engine: &mut EngineInstance, found: &Match) -> Result<u64, Broken> {
+fn inline_limit(engine: &mut EngineInstance, found: Option<&Found>, wanted: bool) -> Result<u64, Broken> {
+    let Some(Found::Matched(found)) = found.filter(|_| wanted) else { return Ok(0) };
     match found.assets.iter().chain(&found.inherited_assets).next() {
         Some(asset) => Ok(engine.settings_of(asset.folder.root)?.assets.inline_text_max_bytes),
         None => Ok(0),

@@ -1,0 +1,125 @@
+//! Answers about single skills, made from files as they are on disk now.
+
+use super::alone::Sources;
+use super::looking::Look;
+use super::{AskError, Catalog, FRESH_TRIES};
+use crate::bindings::types::Location;
+use crate::library::snapshot::{Freshness, Snapshot};
+use crate::runtime::call::Broken;
+use crate::worlds::engine::EngineInstance;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a request about one skill waits until the changes that it found are brought in. A few changes take no longer,
+/// and nobody notices so short a wait.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// An answer, and what became of the files that it was made from.
+pub struct Checked<T> {
+    pub answer: T,
+    pub generation: u64,
+    pub freshness: Freshness,
+    /// Missing when the answer says something about all files.
+    pub sources: Option<Sources>,
+}
+
+impl Catalog {
+    /// Asks a question whose answer is made from a few files, and asks again if one of them changed on disk. An answer
+    /// without sources, such as that there is no such skill, is given only after a look at everything.
+    pub async fn ask_fresh<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
+        sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
+    ) -> Result<T, AskError> {
+        let again = question.clone();
+        let anew = move |_: &T, engine: &mut EngineInstance, files: &Arc<Snapshot>| again(engine, files).map(Some);
+        Box::pin(self.ask_best(question, anew, sources)).await
+    }
+
+    /// The same for a question in which all skills have a say, with an answer that is made from the files of one. `anew` makes
+    /// such an answer again from these files alone; nothing when another skill may be the answer by now.
+    pub async fn ask_best<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
+        anew: impl Fn(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Clone + Send + 'static,
+        sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
+    ) -> Result<T, AskError> {
+        let mut good_since = u64::MAX;
+        for _ in 0..FRESH_TRIES {
+            let (question, sources, catalog) = (question.clone(), sources.clone(), self.clone());
+            let asked = self.ask_of(move |engine, published| {
+                let answer = question(engine, &published.snapshot)?;
+                let files = sources(&answer);
+                let freshness =
+                    files.as_ref().map_or(Freshness::Changed, |files| catalog.freshness(&published.snapshot, files));
+                let builder = &catalog.shared.builder;
+                // Only whoever finds something changed wants to know more.
+                let files = files.filter(|_| freshness != Freshness::Current);
+                let sources = files.map(|files| Sources::of(files, engine, builder)).transpose()?;
+                Ok(Checked { answer, generation: published.generation, freshness, sources })
+            });
+            if let Some(answer) = self.settle(asked.await?, &mut good_since, anew.clone()).await {
+                return Ok(answer);
+            }
+        }
+        self.ask(question).await
+    }
+
+    /// The answer as it is good now; nothing when the question has to be asked again. Notes from which generation on answers
+    /// are good in any case.
+    pub(super) async fn settle<T: Send + 'static>(
+        &self,
+        checked: Checked<T>,
+        good_since: &mut u64,
+        anew: impl FnOnce(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Send + 'static,
+    ) -> Option<T> {
+        let Checked { mut answer, generation, freshness, sources } = checked;
+        if generation >= *good_since || freshness == Freshness::Current || self.is_frozen() {
+            return Some(answer);
+        }
+        let mut caught_up = None;
+        if let Some(sources) = sources {
+            caught_up = self.catch_up_shortly().await;
+            if caught_up.is_none() {
+                let (before, now) = self.ask_alone(answer, sources, anew).await;
+                // What somebody brings in meanwhile is not waited for where the files themselves are the same.
+                if now.is_some() || freshness == Freshness::SameFiles {
+                    return Some(now.unwrap_or(before));
+                }
+                answer = before;
+            }
+        }
+        if caught_up.is_none() {
+            caught_up = self.catch_up().await;
+        }
+        *good_since = caught_up.unwrap_or(u64::MAX);
+        (generation >= *good_since).then_some(answer)
+    }
+
+    /// How far these files are on disk as they are served.
+    pub(super) fn freshness(&self, snapshot: &Snapshot, files: &[Location]) -> Freshness {
+        if self.is_frozen() { Freshness::Current } else { snapshot.freshness(&self.shared.builder.terms.roots, files) }
+    }
+
+    /// Brings in what changed on disk. Returns the first generation that certainly has it.
+    async fn catch_up(&self) -> Option<u64> {
+        match self.outdated(Look::Always).await {
+            None => Some(self.shared.pair.published().generation),
+            Some(outdated) => self.bring_in_all(outdated).await,
+        }
+    }
+
+    /// The same without waiting long: what takes its time goes on in the background. Waits for nobody else.
+    async fn catch_up_shortly(&self) -> Option<u64> {
+        if self.is_building() {
+            return None;
+        }
+        let turn = Arc::clone(&self.shared.catching_up).try_lock_owned().ok()?;
+        let catalog = self.clone();
+        let caught_up = tokio::spawn(async move {
+            let _turn = turn;
+            catalog.catch_up().await
+        });
+        tokio::time::timeout(PATIENCE, caught_up).await.ok()?.ok()?
+    }
+}
