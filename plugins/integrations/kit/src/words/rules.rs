@@ -1,0 +1,105 @@
+//! Which question it is.
+
+use super::fillers::FILLERS;
+use super::{Words, same};
+use std::collections::BTreeSet;
+
+/// Which words mean what.
+#[derive(Debug, Clone, Copy)]
+pub struct Vocabulary {
+    /// A concept, and the words and phrases for it in lower case and in the singular.
+    pub concepts: &'static [(&'static str, &'static [&'static str])],
+    /// Words that mean nothing here, besides [`FILLERS`].
+    pub fillers: &'static [&'static str],
+}
+
+/// A question as concepts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Read {
+    pub concepts: BTreeSet<&'static str>,
+    /// Words that mean nothing to the vocabulary.
+    pub unknown: Vec<String>,
+}
+
+/// When a question is about a topic.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule<Topic: 'static> {
+    pub topic: Topic,
+    /// The concepts that must be there, with spaces between them and `|` between those of which one is enough.
+    pub needs: &'static str,
+    /// The concepts that may be there as well. With any other, the question is another one.
+    pub may: &'static str,
+}
+
+impl Vocabulary {
+    /// Reads what was not taken from a question. Of several phrases the longest counts.
+    pub fn read(&self, words: &Words) -> Read {
+        let words = words.left();
+        let mut read = Read::default();
+        let mut rest = &words[..];
+        while let Some(first) = rest.first() {
+            if let Some((concept, length)) = self.concept(rest) {
+                read.concepts.insert(concept);
+                rest = &rest[length..];
+                continue;
+            }
+            let means_nothing = |fillers: &[&str]| fillers.contains(&first.as_str());
+            if !means_nothing(FILLERS) && !means_nothing(self.fillers) {
+                read.unknown.push(first.clone());
+            }
+            rest = &rest[1..];
+        }
+        read
+    }
+
+    /// The concept that the words begin with, and how many of them say it.
+    fn concept(&self, words: &[String]) -> Option<(&'static str, usize)> {
+        let begins_with = |phrase: &str| {
+            phrase.split(' ').enumerate().all(|(at, part)| words.get(at).is_some_and(|word| same(word, part)))
+        };
+        let phrases =
+            self.concepts.iter().flat_map(|(concept, phrases)| phrases.iter().map(move |phrase| (*concept, *phrase)));
+        let matching = phrases.filter(|(_, phrase)| begins_with(phrase));
+        let counted = matching.map(|(concept, phrase)| (concept, phrase.split(' ').count()));
+        counted.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+}
+
+impl Read {
+    pub fn has(&self, concept: &str) -> bool {
+        self.concepts.contains(concept)
+    }
+
+    /// A sentence on the words that play no part in the answer, if there are any.
+    pub fn note(&self) -> Option<String> {
+        let quoted: Vec<_> = self.unknown.iter().map(|word| format!("`{}`", crate::text::cut(word, 40))).collect();
+        (!quoted.is_empty())
+            .then(|| format!("Not understood, so it plays no part in this answer: {}.", quoted.join(", ")))
+    }
+
+    /// A few strange words are forgiven as long as more is understood than not.
+    fn is_mostly_understood(&self) -> bool {
+        self.unknown.len() <= 2 && self.unknown.len() <= self.concepts.len()
+    }
+}
+
+/// The topic of the rule that fits and needs the most. Of several the first.
+pub fn choose<Topic: Copy>(rules: &[Rule<Topic>], read: &Read) -> Option<Topic> {
+    if !read.is_mostly_understood() {
+        return None;
+    }
+    let fitting = rules.iter().filter(|rule| fits(rule, read));
+    let best = fitting.reduce(|best, next| if needed(next) > needed(best) { next } else { best });
+    best.map(|rule| rule.topic)
+}
+
+fn fits<Topic>(rule: &Rule<Topic>, read: &Read) -> bool {
+    let mut needs = rule.needs.split_whitespace();
+    let known = |concept: &str| rule.needs.split([' ', '|']).chain(rule.may.split(' ')).any(|known| known == concept);
+    needs.all(|need| need.split('|').any(|concept| read.has(concept)))
+        && read.concepts.iter().all(|concept| known(concept))
+}
+
+fn needed<Topic>(rule: &Rule<Topic>) -> usize {
+    rule.needs.split_whitespace().count()
+}
