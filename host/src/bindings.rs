@@ -13,6 +13,18 @@ pub mod engine {
 pub use engine::exports::skillcell::plugin::catalog;
 pub use engine::skillcell::plugin::{library, log, types};
 
+pub mod scorer {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "skillcell:plugin/scorer",
+        imports: { default: trappable },
+        with: {
+            "skillcell:plugin/types": crate::bindings::types,
+            "skillcell:plugin/log": crate::bindings::log,
+        },
+    });
+}
+
 /// The files of scripts are our own, so that quotas and refusals are exact; the rest of WASI is wasmtime's.
 pub mod files {
     wasmtime::component::bindgen!({

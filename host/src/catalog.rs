@@ -12,10 +12,13 @@ pub mod keeping;
 mod looking;
 mod pair;
 mod pause;
+mod ranking;
 mod remembered;
+mod scoring;
 mod settings;
 mod skills;
 
+pub use ranking::Ranker;
 pub use remembered::{Index, Listed};
 pub use skills::Served;
 
@@ -25,11 +28,12 @@ use crate::library::snapshot::Snapshot;
 use crate::library::stillness::Stillness;
 use crate::printable::quoted;
 use crate::runtime::call::Broken;
+use crate::scorers::Scorers;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use building::Builder;
 use found::Found;
 use looking::{Look, Looking};
-use pair::{Pair, Published};
+use pair::{Pair, Published, Seated};
 use remembered::Remembered;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -51,6 +55,8 @@ pub struct Catalog {
 struct Shared {
     builder: Builder,
     pair: Pair,
+    /// What ranks skills in place of the engines, if somebody chose that.
+    scorers: Option<Scorers>,
     /// Held by whoever brings changes in, until both engines have them.
     updating: Arc<Mutex<()>>,
     /// Whether somebody looks for changes to bring in, or brings them in, and no engine serves them yet.
@@ -97,10 +103,11 @@ pub enum AskError {
 }
 
 impl Catalog {
-    pub fn new(world: EngineWorld, terms: Terms) -> Self {
+    pub fn new(world: EngineWorld, terms: Terms, scorers: Option<Scorers>) -> Self {
         let shared = Shared {
             builder: Builder { world, terms },
             pair: Pair::new(),
+            scorers,
             updating: Arc::default(),
             building: AtomicBool::new(false),
             frozen: AtomicBool::new(false),
@@ -129,19 +136,19 @@ impl Catalog {
         &self,
         question: impl FnOnce(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Send + 'static,
     ) -> Result<T, AskError> {
-        self.ask_of(move |engine, published| question(engine, &published.snapshot)).await
+        self.ask_of(move |seated, published| question(&mut seated.engine, &published.snapshot)).await
     }
 
     /// The same for a question that has to know which generation answers it.
     async fn ask_of<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut EngineInstance, &Published) -> Result<T, Broken> + Send + 'static,
+        question: impl FnOnce(&mut Seated, &Published) -> Result<T, Broken> + Send + 'static,
     ) -> Result<T, AskError> {
         let mut free = self.shared.pair.free().await.map_err(AskError::Down)?;
         let shared = Arc::clone(&self.shared);
         let asked = tokio::task::spawn_blocking(move || {
             let published = free.published.clone();
-            question(free.engine(), &published).inspect_err(|broken| {
+            question(free.seated(), &published).inspect_err(|broken| {
                 tracing::warn!("{broken}; a fresh engine takes over");
                 // What broke once cannot be trusted.
                 shared.pair.clear(free);
@@ -173,18 +180,26 @@ impl Catalog {
         &self,
         question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
+        self.rank_all(move |ranker, snapshot| question(ranker.engine, snapshot)).await
+    }
+
+    /// The same for a question whose answer is in the order in which skills fit.
+    pub async fn rank_all<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut Ranker<'_>, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
+    ) -> Result<T, AskError> {
         let generation = || self.shared.pair.published().generation;
         self.first_generation().await?;
         let before = generation();
         // Nearly always nothing changed, so the answer is made while the disk is looked at.
-        let (outdated, answer) = tokio::join!(self.outdated(Look::OnlyIfStirred), self.ask(question.clone()));
+        let (outdated, answer) = tokio::join!(self.outdated(Look::OnlyIfStirred), self.rank(question.clone()));
         if outdated.is_none() && generation() == before {
             return answer;
         }
         if let Some(outdated) = outdated {
             self.bring_in_all(outdated).await;
         }
-        self.ask(question).await
+        self.rank(question).await
     }
 
     /// Files may have changed while the first generation was built, so there must be one to compare with.

@@ -91,6 +91,9 @@ struct Serve {
     /// An engine component in place of the built-in one
     #[arg(long, value_name = "FILE")]
     engine: Option<PathBuf>,
+    /// What ranks skills: `keyword`, `bm25`, `hybrid`, a name of the configuration, or a component of world `scorer`
+    #[arg(long, value_name = "NAME|FILE")]
+    scorer: Option<String>,
     /// Which other server to stand in for
     #[arg(long, value_enum, value_name = "NAME")]
     profile: Option<Profile>,

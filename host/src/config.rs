@@ -5,10 +5,12 @@ mod content;
 pub mod file;
 pub mod git;
 pub mod places;
+mod scorers;
 mod scripts;
 mod surface;
 
 pub use analytics::{Analytics, Endpoint};
+pub use scorers::{InstalledScorers, ScorerChoice, ScorerFile};
 pub use scripts::{Runner, Scripts};
 
 use crate::bindings::catalog::OperatorSettings;
@@ -30,6 +32,9 @@ pub struct Config {
     pub engine: Option<PathBuf>,
     /// What was said where content may say something too.
     pub operator: OperatorSettings,
+    /// What ranks skills, and what else could.
+    pub scorer: ScorerChoice,
+    pub scorers: InstalledScorers,
     /// What clients see.
     pub surface: Surface,
     pub scripts: Scripts,
@@ -70,6 +75,8 @@ pub struct Told {
     /// The skills stay as they are at the start.
     pub frozen: bool,
     pub engine: Option<PathBuf>,
+    /// A scorer by its name or path, whatever the file says.
+    pub scorer: Option<String>,
     pub config: Option<PathBuf>,
 }
 
@@ -79,7 +86,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let places = Places::find(variable);
     let usual = places.as_ref().map(Places::config_file);
     let named = told.config.or_else(|| variable("SKILLCELL_CONFIG").map(PathBuf::from));
-    let raw = match (&named, &usual) {
+    let mut raw = match (&named, &usual) {
         (Some(named), _) => file::read(named)?,
         (None, Some(usual)) if usual.exists() => file::read(usual)?,
         (None, _) => RawConfig::default(),
@@ -108,6 +115,10 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
         WrongGit::InFile(message) => wrong(message),
         WrongGit::InVariable(message) => ConfigError::Flag(message),
     })?;
+    let scorers = scorers::installed(raw.scorers, path).map_err(wrong)?;
+    let in_file = scorers::chosen(raw.matching.scorer.take(), &scorers, path).map_err(wrong)?;
+    let named = told.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
+    let scorer = named.map_err(|told| ConfigError::Flag(format!("--scorer {told}")))?.unwrap_or(in_file);
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
     let scripts = scripts::resolve(raw.scripts, path).map_err(wrong)?;
     Ok(Config {
@@ -124,6 +135,8 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
         frozen: told.frozen,
         engine: told.engine,
         operator: content::resolve(&raw.matching, &raw.assets, file_limit, git.refresh, &scripts).map_err(wrong)?,
+        scorer,
+        scorers,
         surface,
         scripts,
         git,

@@ -16,6 +16,7 @@ pub mod lockdown;
 pub mod memory;
 pub mod mcp;
 pub mod catalog;
+pub mod scorers;
 pub mod scripts;
 pub mod set_aside;
 pub mod library;

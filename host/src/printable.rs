@@ -5,9 +5,14 @@ const LONGEST: usize = 200;
 
 /// A text as it can be shown: on one line, without characters that hide or reorder others, and not too long.
 pub fn printable(text: &str) -> String {
+    printable_up_to(text, LONGEST)
+}
+
+/// The same with this many characters at most.
+pub fn printable_up_to(text: &str, longest: usize) -> String {
     let mut shown = String::new();
     for (at, letter) in text.chars().enumerate() {
-        if at == LONGEST {
+        if at == longest {
             shown.push('…');
             break;
         }

@@ -1,3 +1,6 @@
 //! Per world: the state of a store, the linker, and one typed function per export.
 
 pub mod engine;
+mod exports;
+mod imports;
+pub mod scorer;

@@ -1,7 +1,7 @@
 //! From what is on disk to a new generation.
 
 use super::Shared;
-use super::pair::Published;
+use super::pair::{Published, Seated};
 use crate::bindings::catalog::Change;
 use crate::bindings::types::Location;
 use crate::library::scan::{self, Scan};
@@ -54,9 +54,9 @@ impl Shared {
         for number in self.pair.order() {
             let started = Instant::now();
             let seated = self.pair.take(number).filter(|seated| seated.generation == before.generation);
-            let built = match seated {
-                Some(seated) => self.builder.update(seated.engine, &snapshot, &changes),
-                None => self.builder.build(&snapshot),
+            let (built, scorer) = match seated {
+                Some(seated) => (self.builder.update(seated.engine, &snapshot, &changes), seated.scorer),
+                None => (self.builder.build(&snapshot), None),
             };
             let first = done.is_some();
             let built = if first {
@@ -64,8 +64,10 @@ impl Shared {
             } else {
                 built
             };
-            let mut engine = match built {
-                Ok(engine) => engine,
+            // Before anybody is answered from it, so that the same question always has the same answer.
+            let followed = built.and_then(|engine| self.follow(number, engine, scorer, &snapshot));
+            let (mut engine, scorer) = match followed {
+                Ok(followed) => followed,
                 Err(broken) => return self.fail(&broken.to_string()),
             };
             tracing::debug!("brought generation {generation} into engine {number} in {:?}", started.elapsed());
@@ -75,7 +77,7 @@ impl Shared {
                 self.pair.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
                 self.building.store(false, Ordering::Release);
             }
-            self.pair.seat(number, engine, generation);
+            self.pair.seat(number, Seated { engine, scorer, generation });
             if first {
                 tracing::debug!("generation {generation} is served after {} microseconds", began.elapsed().as_micros());
                 self.tell(generation, &changes);
@@ -120,8 +122,10 @@ impl Shared {
     pub(super) fn fill_empty_seats(&self) {
         let published = self.pair.published();
         for number in self.pair.empty_seats() {
-            match self.builder.build(&published.snapshot) {
-                Ok(engine) => self.pair.seat(number, engine, published.generation),
+            let Published { generation, snapshot, .. } = &published;
+            let built = self.builder.build(snapshot);
+            match built.and_then(|engine| self.follow(number, engine, None, snapshot)) {
+                Ok((engine, scorer)) => self.pair.seat(number, Seated { engine, scorer, generation: *generation }),
                 Err(broken) => self.fail(&broken.to_string()),
             }
         }

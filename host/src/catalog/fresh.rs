@@ -2,7 +2,7 @@
 
 use super::alone::Sources;
 use super::looking::Look;
-use super::{AskError, Catalog, FRESH_TRIES};
+use super::{AskError, Catalog, FRESH_TRIES, Ranker};
 use crate::bindings::types::Location;
 use crate::library::snapshot::{Freshness, Snapshot};
 use crate::runtime::call::Broken;
@@ -33,6 +33,7 @@ impl Catalog {
     ) -> Result<T, AskError> {
         let again = question.clone();
         let anew = move |_: &T, engine: &mut EngineInstance, files: &Arc<Snapshot>| again(engine, files).map(Some);
+        let question = move |ranker: &mut Ranker<'_>, files: &Arc<Snapshot>| question(ranker.engine, files);
         Box::pin(self.ask_best(question, anew, sources)).await
     }
 
@@ -40,29 +41,29 @@ impl Catalog {
     /// such an answer again from these files alone; nothing when another skill may be the answer by now.
     pub async fn ask_best<T: Send + 'static>(
         &self,
-        question: impl Fn(&mut EngineInstance, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
+        question: impl Fn(&mut Ranker<'_>, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
         anew: impl Fn(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Clone + Send + 'static,
         sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
         let mut good_since = u64::MAX;
         for _ in 0..FRESH_TRIES {
             let (question, sources, catalog) = (question.clone(), sources.clone(), self.clone());
-            let asked = self.ask_of(move |engine, published| {
-                let answer = question(engine, &published.snapshot)?;
+            let asked = self.ask_of(move |seated, published| {
+                let answer = question(&mut catalog.shared.ranker(seated), &published.snapshot)?;
                 let files = sources(&answer);
                 let freshness =
                     files.as_ref().map_or(Freshness::Changed, |files| catalog.freshness(&published.snapshot, files));
                 let builder = &catalog.shared.builder;
                 // Only whoever finds something changed wants to know more.
                 let files = files.filter(|_| freshness != Freshness::Current);
-                let sources = files.map(|files| Sources::of(files, engine, builder)).transpose()?;
+                let sources = files.map(|files| Sources::of(files, &mut seated.engine, builder)).transpose()?;
                 Ok(Checked { answer, generation: published.generation, freshness, sources })
             });
             if let Some(answer) = self.settle(asked.await?, &mut good_since, anew.clone()).await {
                 return Ok(answer);
             }
         }
-        self.ask(question).await
+        self.rank(question).await
     }
 
     /// The answer as it is good now; nothing when the question has to be asked again. Notes from which generation on answers

@@ -2,6 +2,7 @@
 
 use crate::library::snapshot::Snapshot;
 use crate::worlds::engine::EngineInstance;
+use crate::worlds::scorer::Prepared;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
@@ -20,9 +21,11 @@ struct Seat {
     serving: AtomicBool,
 }
 
-/// An engine and the generation it holds.
+/// An engine, the scorer that follows it, and the generation they hold.
 pub struct Seated {
     pub engine: EngineInstance,
+    /// Missing when nobody chose one, and after it failed.
+    pub scorer: Option<Prepared>,
     pub generation: u64,
 }
 
@@ -110,14 +113,21 @@ impl Pair {
     }
 
     /// Puts an engine into a seat. Blocks.
-    pub fn seat(&self, number: usize, engine: EngineInstance, generation: u64) {
-        *self.seats[number].engine.blocking_lock() = Some(Seated { engine, generation });
+    pub fn seat(&self, number: usize, seated: Seated) {
+        *self.seats[number].engine.blocking_lock() = Some(seated);
         self.serve(number, true);
     }
 
     /// Seats without an engine. Blocks until the last questions are answered.
     pub fn empty_seats(&self) -> Vec<usize> {
         (0..self.seats.len()).filter(|number| self.seats[*number].engine.blocking_lock().is_none()).collect()
+    }
+
+    /// Seats with an engine that no scorer follows. Blocks in the same way.
+    pub fn without_scorer(&self) -> Vec<usize> {
+        let lacks_one = |seated: &Seated| seated.scorer.is_none();
+        let is_without = |number: &usize| self.seats[*number].engine.blocking_lock().as_ref().is_some_and(lacks_one);
+        (0..self.seats.len()).filter(is_without).collect()
     }
 
     /// Wakes requests that wait for an engine, to learn that there will be none.
@@ -132,7 +142,7 @@ impl Pair {
 }
 
 impl Free {
-    pub fn engine(&mut self) -> &mut EngineInstance {
-        &mut self.seat.as_mut().expect("only a seat with an engine is free").engine
+    pub fn seated(&mut self) -> &mut Seated {
+        self.seat.as_mut().expect("only a seat with an engine is free")
     }
 }

@@ -61,8 +61,8 @@ impl Catalog {
             return Ok((found, published));
         }
         let wanted = name.to_owned();
-        let asked =
-            self.ask_of(move |engine, published| Ok((engine.skill_of(&wanted, Called::ByName)?, published.clone())));
+        let asked = self
+            .ask_of(move |seated, published| Ok((seated.engine.skill_of(&wanted, Called::ByName)?, published.clone())));
         let (found, published) = asked.await?;
         let found = found.map(Arc::new);
         self.shared.remembered.keep_skill(published.generation, name, &found);
@@ -94,7 +94,8 @@ impl Catalog {
             return Ok(index);
         }
         let shared = Arc::clone(&self.shared);
-        let asked = self.ask_of(move |engine, published| {
+        let asked = self.ask_of(move |seated, published| {
+            let engine = &mut seated.engine;
             let generation = published.generation;
             let last = shared.remembered.last_index();
             let edited = last.and_then(|last| Some((shared.remembered.edits(last.generation, generation)?, last)));

@@ -2,13 +2,15 @@
 
 use crate::audit::Audit;
 use crate::catalog::Catalog;
-use crate::config::Config;
+use crate::config::{Config, ScorerChoice};
 use crate::library::roots::{self, SkillRoot};
 use crate::runtime::Runtime;
 use crate::sandbox::runtimes::{Cache, Runtimes};
+use crate::scorers::Scorers;
 use crate::scripts::{Record, Scripts};
 use crate::set_aside::SetAside;
 use crate::worlds::engine::{EngineWorld, Terms};
+use crate::worlds::scorer::ScorerWorld;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -45,18 +47,24 @@ pub fn open(config: Config) -> anyhow::Result<Opened> {
         operator: config.operator.clone(),
         duplicates: config.surface.duplicates,
     };
-    let catalog = Catalog::new(world, terms.clone());
-    let runtimes = Arc::new(Runtimes::new(cache(&config)).map_err(broken)?);
+    let cache = cache(&config);
+    let scorers = match &config.scorer {
+        ScorerChoice::Keyword => None,
+        choice => Scorers::open(ScorerWorld::new(cache.clone()).map_err(broken)?, choice)?,
+    };
+    let catalog = Catalog::new(world, terms.clone(), scorers);
+    let runtimes = Arc::new(Runtimes::new(cache).map_err(broken)?);
     let scripts = Scripts::new(catalog.clone(), Arc::clone(&config), roots, runtimes, record(&config));
     Ok(Opened { catalog, config, terms, scripts })
 }
 
 /// Without a place for it, code is compiled anew each time.
-fn cache(config: &Config) -> Option<Cache> {
+fn cache(config: &Config) -> Option<Arc<Cache>> {
     let places = config.places.as_ref()?;
     Cache::open(&places.native_code(), &places.cache_key())
         .inspect_err(|error| tracing::warn!("compiled code is not kept: {error}"))
         .ok()
+        .map(Arc::new)
 }
 
 /// Without a home folder there is no record, which is told and accepted. A record that cannot be kept stops scripts, and

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
 
 use super::{Roots, open};
-use crate::config;
+use crate::config::{self, ScorerChoice};
 use crate::git::{self, Repositories};
 use crate::mcp::tools::run_script::{RunView, policy_view};
 use crate::scripts::{Request, ScriptError};
@@ -45,6 +45,8 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
     let mut config = config::resolve(arguments.roots.told())?;
+    // Nothing is ranked here.
+    config.scorer = ScorerChoice::Keyword;
     git::ask_credential_helper(&mut config.git);
     let request = Request {
         skill: arguments.skill,

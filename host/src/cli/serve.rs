@@ -34,6 +34,7 @@ pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
     let mut told = arguments.more.told();
     told.folders = arguments.folders.into_iter().chain(told.folders).collect();
     told.engine = arguments.engine;
+    told.scorer = arguments.scorer;
     told.frozen = arguments.frozen;
     told.profile = arguments.profile;
     told.tools = arguments.tools;
@@ -73,6 +74,7 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
     } else {
         keep_fresh(&server, ended.clone());
     }
+    tokio::spawn(server.catalog.clone().keep_scoring());
     let scripts = server.scripts.clone();
     let Some(http) = http else {
         let (input, output) = (BufReader::new(std::io::stdin()), std::io::stdout());

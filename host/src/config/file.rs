@@ -2,7 +2,7 @@
 
 mod strict;
 
-pub use strict::Unique;
+pub use strict::{TextOr, Unique};
 
 use crate::bindings::catalog::Duplicates;
 use crate::config::git::is_branch;
@@ -27,6 +27,9 @@ pub struct RawConfig {
     pub roots: RawRoots,
     #[serde(deserialize_with = "strict::section")]
     pub matching: RawMatching,
+    /// By name.
+    #[serde(deserialize_with = "strict::section")]
+    pub scorers: Unique<TextOr<RawInstalledScorer>>,
     /// Repositories that skills come from, and how they are reached.
     #[serde(deserialize_with = "strict::section")]
     pub repos: Vec<RawRepository>,
@@ -75,6 +78,24 @@ pub struct RawMatching {
     pub min_score: Option<f64>,
     pub max_results: Option<u32>,
     pub ambiguity_threshold: Option<f64>,
+    /// A name, a path, or what is in a map.
+    pub scorer: Option<TextOr<RawScorer>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a name, a path, or a map of both")]
+pub struct RawScorer {
+    pub name: Option<String>,
+    pub file: Option<String>,
+    pub sha256: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a path, or a map with `file`")]
+pub struct RawInstalledScorer {
+    pub file: String,
+    #[serde(default)]
+    pub sha256: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

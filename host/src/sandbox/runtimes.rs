@@ -1,12 +1,12 @@
 //! The guests that run scripts: the runtimes in this binary, those the operator names, and scripts that are WebAssembly.
 
 mod bundled;
-mod cache;
+pub mod cache;
 mod load;
 
 pub use bundled::lend_library;
 pub use cache::Cache;
-pub use load::{LoadError, Role};
+pub use load::{LoadError, Role, check_functions};
 
 use crate::bindings::script::ScriptRuntimePre;
 use crate::runtime::ticker::Ticker;
@@ -56,7 +56,7 @@ pub struct Runtimes {
     modules: Linker<ScriptState>,
     bundled: [OnceLock<Result<Guest, LoadError>>; 3],
     loaded: Mutex<HashMap<Sha256, Guest>>,
-    cache: Option<Cache>,
+    cache: Option<Arc<Cache>>,
 }
 
 /// Until its file changes: compiled and linked, not running.
@@ -118,7 +118,7 @@ impl Guest {
 }
 
 impl Runtimes {
-    pub fn new(cache: Option<Cache>) -> wasmtime::Result<Self> {
+    pub fn new(cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
         let engine = Engine::new(&skillcell_artifacts::compiler::script_config())?;
         Ok(Self {
             ticker: Arc::new(Ticker::start(engine.clone())),

@@ -20,6 +20,7 @@ use crate::runtime::call::{self, Broken, Budgeted};
 use crate::set_aside::SetAside;
 use lending::Lender;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wasmtime::Store;
 use wasmtime::component::ResourceTable;
@@ -43,6 +44,8 @@ const FILE_MEMORY: usize = 64 << 20;
 /// Most memory of an engine: a catalog of 100,000 skills needs about a third.
 const ENGINE_MEMORY: usize = 2 << 30;
 
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
 /// Until the process ends: a loaded engine, ready to be instantiated.
 pub struct EngineWorld {
     runtime: Arc<Runtime>,
@@ -63,6 +66,7 @@ pub struct Terms {
 
 /// Until it breaks or the process ends: one engine with its catalog.
 pub struct EngineInstance {
+    number: u64,
     runtime: Arc<Runtime>,
     store: Store<EngineState>,
     engine: Engine,
@@ -109,7 +113,8 @@ impl EngineWorld {
             engine.skillcell_plugin_catalog().call_open(&mut *store, &roots, &terms.operator, terms.duplicates)?;
             Ok(engine)
         })?;
-        Ok(EngineInstance { runtime: Arc::clone(&self.runtime), store, engine })
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        Ok(EngineInstance { number, runtime: Arc::clone(&self.runtime), store, engine })
     }
 }
 
@@ -121,6 +126,11 @@ pub struct BrokenUpdate {
 }
 
 impl EngineInstance {
+    /// No other instance of this process has it.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Takes in changes. From now on the engine is handed files of this snapshot.
     pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<(), BrokenUpdate> {
         let lender = &mut self.store.data_mut().lender;

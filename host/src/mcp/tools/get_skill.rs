@@ -5,6 +5,7 @@ use crate::bindings::catalog::{
     Answer as Found, Argument, Asset, Candidate, Execution, LookupError, Match, Request, Script,
 };
 use crate::bindings::types::Location;
+use crate::catalog::Ranker;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
@@ -25,13 +26,14 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
 
     let request = Request { context: context.clone(), chosen: chosen.clone() };
     let asked = request.clone();
-    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let found = engine.find(&asked, None)?;
-        let limit = inline_limit(engine, found.as_ref().ok(), with_assets)?;
+    let question = move |ranker: &mut Ranker<'_>, snapshot: &Arc<Snapshot>| {
+        let found = ranker.find(&asked)?;
+        let limit = inline_limit(ranker.engine, found.as_ref().ok(), with_assets)?;
         Ok((found, limit, Arc::clone(snapshot)))
     };
+    let by_scorer = server.catalog.has_scorer();
     let anew = move |(before, ..): &Asked, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let Some(now) = still_matched(before.as_ref().ok(), &request, engine)? else { return Ok(None) };
+        let Some(now) = still_matched(before.as_ref().ok(), &request, by_scorer, engine)? else { return Ok(None) };
         let limit = inline_limit(engine, Some(&now), with_assets)?;
         Ok(Some((Ok(now), limit, Arc::clone(snapshot))))
     };
@@ -72,17 +74,21 @@ fn event(found: &Found, context: String, was_ambiguous: bool) -> Event {
 }
 
 /// The skill that matched before, with its files as an engine has them that knows no others. As long as the same of its words
-/// match, it stays the answer, with the score that it had among all skills. Otherwise the ranking has to decide again.
+/// match, it stays the answer, with the score that it had among all skills. Otherwise the ranking has to decide again. A scorer
+/// goes by more than words, so what it chose stays chosen until it is told of the change.
 fn still_matched(
     before: Option<&Found>,
     request: &Request,
+    by_scorer: bool,
     engine: &mut EngineInstance,
 ) -> Result<Option<Found>, Broken> {
     let Some(Found::Matched(before)) = before else { return Ok(None) };
     let candidate = &before.candidate;
     let same = Request { context: request.context.clone(), chosen: Some(candidate.address.clone()) };
     let Ok(Found::Matched(mut now)) = engine.find(&same, None)? else { return Ok(None) };
-    if request.chosen.is_none() {
+    if by_scorer {
+        now.candidate.score = candidate.score;
+    } else if request.chosen.is_none() {
         if now.candidate.matched_keywords != candidate.matched_keywords {
             return Ok(None);
         }

@@ -6,6 +6,7 @@ use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use crate::printable::counted;
+use crate::scorers::Trouble;
 use serde::Serialize;
 
 /// Most problems in one answer.
@@ -47,8 +48,10 @@ pub async fn skills_list(server: &Skillcell, mut arguments: Arguments) -> Result
         line = format!("{line}; {note}");
     }
     let label = |root: u32| server.terms.roots.get(root as usize).map(|root| root.label.clone()).unwrap_or_default();
+    let of_files = problems.into_iter().map(|problem| ProblemView::new(&label(problem.location.root), problem));
+    // The first, because it is about the order of all skills.
     let problems: Vec<ProblemView> =
-        problems.into_iter().map(|problem| ProblemView::new(&label(problem.location.root), problem)).collect();
+        server.catalog.scorer_troubles().into_iter().map(ProblemView::from).chain(of_files).collect();
     Ok(Answer::data(line, &ListView { skills: fitted.skills, note, problems }))
 }
 
@@ -98,6 +101,20 @@ struct ProblemView {
     code: String,
     message: String,
     advice: String,
+}
+
+impl From<Trouble> for ProblemView {
+    fn from(trouble: Trouble) -> Self {
+        Self {
+            root: "scorer".to_owned(),
+            file: trouble.name,
+            line: None,
+            severity: "warning",
+            code: trouble.code.to_owned(),
+            message: trouble.message,
+            advice: trouble.advice,
+        }
+    }
 }
 
 impl ProblemView {

@@ -27,7 +27,7 @@ pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Resu
     }
     let wanted = query.clone();
     let model = server.surface().only_model;
-    let found = server.catalog.ask_all(move |engine, _| engine.search(&wanted, model, limit, None)).await?;
+    let found = server.catalog.rank_all(move |ranker, _| ranker.search(&wanted, model, limit)).await?;
     let hit = |hit: crate::bindings::catalog::Hit| HitView {
         skill: hit.skill.into(),
         score: hit.score,

@@ -51,6 +51,27 @@ impl Code {
     }
 }
 
+/// Opens what was compiled before, else compiles it and keeps it for the next time.
+pub fn compiled<T>(
+    cache: Option<&Cache>,
+    engine: &Engine,
+    digest: &Sha256,
+    compile: impl FnOnce(&Engine) -> wasmtime::Result<Vec<u8>>,
+    open: impl Fn(Code) -> wasmtime::Result<T>,
+) -> wasmtime::Result<T> {
+    let name = Cache::name(engine, digest);
+    if let Some(code) = cache.and_then(|cache| cache.get(&name))
+        && let Ok(opened) = open(code)
+    {
+        return Ok(opened);
+    }
+    let code = Code::compiled(compile(engine)?);
+    if let Some(cache) = cache {
+        cache.put(&name, &code);
+    }
+    open(code)
+}
+
 impl Cache {
     /// Uses a folder, which is made if it is missing.
     pub fn open(folder: &Path, key: &Path) -> Result<Self, Untrusted> {

@@ -1,6 +1,6 @@
 //! Compiling and linking guests that come from files.
 
-use super::cache::{Cache, Code};
+use super::cache::{self, Code};
 use super::{Entry, Guest, Runtimes};
 use crate::bindings::script::ScriptRuntimePre;
 use crate::bindings::wasi_files;
@@ -117,32 +117,14 @@ impl Runtimes {
 
     fn component(&self, bytes: &[u8], digest: &Sha256) -> Result<Component, LoadError> {
         let compile = |engine: &Engine| engine.precompile_component(bytes);
-        self.compiled(digest, compile, |code| code.component(&self.engine))
+        let open = |code: Code| code.component(&self.engine);
+        cache::compiled(self.cache.as_deref(), &self.engine, digest, compile, open).map_err(invalid)
     }
 
     fn module(&self, bytes: &[u8], digest: &Sha256) -> Result<Module, LoadError> {
         let compile = |engine: &Engine| engine.precompile_module(bytes);
-        self.compiled(digest, compile, |code| code.module(&self.engine))
-    }
-
-    /// From the cache if it has this, else compiled and put there.
-    fn compiled<T>(
-        &self,
-        digest: &Sha256,
-        compile: impl FnOnce(&Engine) -> wasmtime::Result<Vec<u8>>,
-        open: impl Fn(Code) -> wasmtime::Result<T>,
-    ) -> Result<T, LoadError> {
-        let name = Cache::name(&self.engine, digest);
-        if let Some(code) = self.cache.as_ref().and_then(|cache| cache.get(&name))
-            && let Ok(opened) = open(code)
-        {
-            return Ok(opened);
-        }
-        let code = Code::compiled(compile(&self.engine).map_err(invalid)?);
-        if let Some(cache) = &self.cache {
-            cache.put(&name, &code);
-        }
-        open(code).map_err(invalid)
+        let open = |code: Code| code.module(&self.engine);
+        cache::compiled(self.cache.as_deref(), &self.engine, digest, compile, open).map_err(invalid)
     }
 }
 
@@ -153,7 +135,7 @@ impl Guest {
 }
 
 /// Refuses what the compiler would take too long for.
-fn check_functions(bytes: &[u8]) -> Result<(), LoadError> {
+pub fn check_functions(bytes: &[u8]) -> Result<(), LoadError> {
     for part in wasmparser::Parser::new(0).parse_all(bytes) {
         let part = part.map_err(|error| LoadError::Invalid(error.message().into()))?;
         if let wasmparser::Payload::CodeSectionEntry(body) = part {

@@ -3,16 +3,14 @@
 use super::{EngineState, FILE_MEMORY, FILE_TIME, Terms};
 use crate::bindings::library::{self, ReadError};
 use crate::bindings::log::{self, Level};
-use crate::bindings::types::{self, Location};
+use crate::bindings::types::Location;
 use crate::library::reading;
 use crate::library::roots::{self, RootKind};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::budget::Budget;
+use crate::worlds::imports::log_line;
 use std::sync::Arc;
 use wasmtime::component::{HasData, Resource, ResourceTable};
-
-/// Longest line of an engine's log, in bytes.
-const LOG_LINE: usize = 2_000;
 
 /// The handle of a root inside the engine: its position in the list of roots.
 pub struct LentRoot(u32);
@@ -122,19 +120,16 @@ impl library::HostSkillRoot for LibraryView<'_> {
     }
 }
 
-/// The `types` and `log` imports reach nothing.
-pub struct Nothing;
+/// The `log` import reaches nothing but the log.
+pub struct Log;
 
-impl HasData for Nothing {
+impl HasData for Log {
     type Data<'state> = Self;
 }
 
-impl types::Host for Nothing {}
-
-impl log::Host for Nothing {
+impl log::Host for Log {
     fn write(&mut self, level: Level, line: String) -> wasmtime::Result<()> {
-        let cut = line.floor_char_boundary(LOG_LINE);
-        let line = line[..cut].escape_debug();
+        let line = log_line(&line);
         match level {
             Level::Debug => tracing::debug!(target: "engine", "{line}"),
             Level::Info => tracing::info!(target: "engine", "{line}"),

@@ -1,16 +1,15 @@
 //! Loading an engine: the one in the binary, or a component that the operator names.
 
-use super::lending::{Library, Nothing};
+use super::lending::{Library, Log};
 use super::{EngineState, EngineWorld};
 use crate::bindings::engine::EnginePre;
-use crate::bindings::{library, log, types};
+use crate::bindings::{library, log};
 use crate::runtime::Runtime;
+use crate::worlds::exports::Exports;
+use crate::worlds::imports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wasmtime::component::{Component, HasData, Linker, ResourceTable};
-use wasmtime_wasi::WasiView;
-use wasmtime_wasi::cli::{WasiCli, WasiCliView};
-use wasmtime_wasi::p2::bindings::{cli, sync::io};
+use wasmtime::component::{Component, Linker};
 
 /// The export that makes a component an engine.
 const CATALOG: &str = "skillcell:plugin/catalog@0.1.0";
@@ -80,43 +79,18 @@ impl EngineWorld {
 /// Only what world `engine` imports, and the standard streams that every Rust guest asks for, which lead nowhere.
 fn linker(runtime: &Runtime) -> wasmtime::Result<Linker<EngineState>> {
     let mut linker = Linker::new(runtime.engine());
-    types::add_to_linker::<_, Nothing>(&mut linker, |_| Nothing)?;
+    imports::add_to_linker(&mut linker)?;
     library::add_to_linker::<_, Library>(&mut linker, EngineState::library)?;
-    log::add_to_linker::<_, Nothing>(&mut linker, |_| Nothing)?;
-    cli::environment::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::exit::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::stdin::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::stdout::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::stderr::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::terminal_input::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::terminal_output::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::terminal_stdin::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::terminal_stdout::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    cli::terminal_stderr::add_to_linker::<_, WasiCli>(&mut linker, EngineState::cli)?;
-    io::error::add_to_linker::<_, Streams>(&mut linker, |state| state.ctx().table)?;
-    io::poll::add_to_linker::<_, Streams>(&mut linker, |state| state.ctx().table)?;
-    io::streams::add_to_linker::<_, Streams>(&mut linker, |state| state.ctx().table)?;
+    log::add_to_linker::<_, Log>(&mut linker, |_| Log)?;
     Ok(linker)
 }
 
-struct Streams;
-
-impl HasData for Streams {
-    type Data<'state> = &'state mut ResourceTable;
-}
-
 fn check_exports(runtime: &Runtime, path: &Path, component: &Component) -> Result<(), LoadError> {
-    let described = component.component_type();
-    let exports: Vec<String> = described.exports(runtime.engine()).map(|(name, _)| name.to_owned()).collect();
-    if exports.iter().any(|name| name == CATALOG) {
-        return Ok(());
-    }
     let path = path.to_owned();
-    let catalog = CATALOG.split('@').next().unwrap_or(CATALOG);
-    match exports.iter().find(|name| name.split('@').next() == Some(catalog)) {
-        Some(version) => Err(LoadError::WrongVersion { path, version: version.clone() }),
-        None if exports.is_empty() => Err(LoadError::WrongWorld { path, exports: "nothing".to_owned() }),
-        None => Err(LoadError::WrongWorld { path, exports: format!("`{}`", exports.join("`, `")) }),
+    match Exports::of(component, runtime.engine(), CATALOG) {
+        Exports::Wanted => Ok(()),
+        Exports::OtherVersion(version) => Err(LoadError::WrongVersion { path, version }),
+        Exports::Others(exports) => Err(LoadError::WrongWorld { path, exports }),
     }
 }
 
