@@ -1,0 +1,414 @@
+//! What a question asks for.
+
+use integration_kit::words::{Rule, Vocabulary, Words, asks_for_a_change, choose};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    pub topic: Topic,
+    pub scope: Scope,
+    pub runs: Runs,
+    /// On words that play no part.
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    FailedJobs,
+    FailedTests,
+    Runs,
+    FailedRuns,
+    Status,
+}
+
+/// Which build is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// That of the branch which is checked out, or of the commit when no branch is.
+    Here,
+    Branch(String),
+    /// A commit by the beginning of its name, or the one that is checked out.
+    Commit(Option<String>),
+    Pipeline(u64),
+    Job(u64),
+}
+
+/// How far a list of pipelines goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Runs {
+    pub most: usize,
+    pub everywhere: bool,
+}
+
+/// Pipelines that are listed unless a number is asked for.
+const USUAL_RUNS: usize = 10;
+
+const VOCABULARY: Vocabulary = Vocabulary {
+    concepts: &[
+        ("runs", &["builds", "pipelines", "runs", "history", "pipeline run", "ci run", "build run"]),
+        ("test", &["test", "spec", "test case", "unit test", "testcase", "assertion"]),
+        (
+            "failed",
+            &[
+                "failed",
+                "fail",
+                "failing",
+                "failure",
+                "broken",
+                "broke",
+                "break",
+                "red",
+                "error",
+                "errored",
+                "unsuccessful",
+                "not pass",
+                "not passing",
+                "not passed",
+                "not green",
+                "went wrong",
+                "wrong",
+                "crashed",
+                "timed out",
+            ],
+        ),
+        ("why", &["why", "reason", "cause", "how come"]),
+        (
+            "passed",
+            &[
+                "pass",
+                "passing",
+                "passed",
+                "green",
+                "succeed",
+                "succeeded",
+                "success",
+                "successful",
+                "ok",
+                "okay",
+                "fine",
+            ],
+        ),
+        (
+            "running",
+            &[
+                "running",
+                "finished",
+                "done",
+                "complete",
+                "completed",
+                "pending",
+                "in progress",
+                "queued",
+                "on hold",
+                "stuck",
+            ],
+        ),
+        ("status", &["status", "state", "outcome", "health", "result", "conclusion", "overview", "progress"]),
+        ("ci", &["ci", "circleci", "circle ci", "circle", "continuous integration"]),
+        ("job", &["job", "check", "step", "stage"]),
+        ("workflow", &["workflow"]),
+        ("build", &["build", "pipeline", "run"]),
+        ("recent", &["recent", "recently", "last", "latest", "newest", "previous", "past", "most recent"]),
+        ("branch", &["branch", "pr", "pull request", "mr", "merge request"]),
+        ("commit", &["commit", "head", "sha", "revision", "push"]),
+        (
+            "everywhere",
+            &["all branches", "every branch", "any branch", "each branch", "across branches", "all of the branches"],
+        ),
+    ],
+    fillers: &[
+        "code",
+        "current",
+        "happened",
+        "log",
+        "my",
+        "name",
+        "number",
+        "project",
+        "repo",
+        "repository",
+        "so",
+        "far",
+        "trigger",
+        "triggered",
+        "yet",
+    ],
+};
+
+const RULES: &[Rule<Topic>] = &[
+    Rule {
+        topic: Topic::FailedTests,
+        needs: "test",
+        may: "failed why passed running status ci job workflow build runs recent branch commit",
+    },
+    Rule {
+        topic: Topic::FailedTests,
+        needs: "why failed",
+        may: "ci job workflow build runs recent branch commit status",
+    },
+    Rule { topic: Topic::FailedRuns, needs: "runs failed", may: "ci recent branch everywhere build" },
+    Rule { topic: Topic::FailedRuns, needs: "failed everywhere", may: "ci recent build job workflow runs branch" },
+    Rule { topic: Topic::Runs, needs: "runs", may: "ci recent branch everywhere build status passed running workflow" },
+    Rule { topic: Topic::Runs, needs: "everywhere", may: "ci recent build job workflow runs branch status" },
+    Rule {
+        topic: Topic::Status,
+        needs: "failed passed",
+        may: "ci job workflow build runs recent branch commit status running",
+    },
+    Rule {
+        topic: Topic::FailedJobs,
+        needs: "failed",
+        may: "ci job workflow build runs recent branch commit status running",
+    },
+    Rule {
+        topic: Topic::Status,
+        needs: "status|passed|running",
+        may: "ci job workflow build runs recent branch commit",
+    },
+    Rule { topic: Topic::Status, needs: "ci|build|job|workflow", may: "recent branch commit" },
+];
+
+/// Nothing if the question is none that is understood.
+pub fn understand(question: &str) -> Option<Asked> {
+    let mut words = Words::of(question);
+    let before = words.left();
+    if asks_for_a_change(&before) {
+        return None;
+    }
+    let has = |word: &str| before.iter().any(|known| known == word || known.strip_suffix('s') == Some(word));
+    let number = words.take_number(&["pipeline", "run", "build", "workflow", "job", "check"]);
+    // CircleCI does not know pull requests by their number.
+    if number.is_some() && ["pr", "pull", "mr", "merge"].into_iter().any(has) {
+        return None;
+    }
+    let most = take_most(&mut words, &before);
+    let scope = match number {
+        Some(number) if has("job") || has("check") => Scope::Job(number),
+        Some(number) => Scope::Pipeline(number),
+        None => take_place(&mut words, &before),
+    };
+    let read = VOCABULARY.read(&words);
+    let topic = choose(RULES, &read)?;
+    let scope = match scope {
+        Scope::Here if read.has("commit") && !read.has("branch") => Scope::Commit(None),
+        scope => scope,
+    };
+    let runs = Runs { most: most.unwrap_or(USUAL_RUNS), everywhere: read.has("everywhere") };
+    Some(Asked { topic: narrowed(topic, &scope), scope, runs, note: read.note() })
+}
+
+/// A list of pipelines has no sense where one is named.
+fn narrowed(topic: Topic, scope: &Scope) -> Topic {
+    match (topic, scope) {
+        (Topic::Runs, Scope::Pipeline(_) | Scope::Job(_) | Scope::Commit(_)) => Topic::Status,
+        (Topic::FailedRuns, Scope::Pipeline(_) | Scope::Job(_) | Scope::Commit(_)) => Topic::FailedJobs,
+        _ => topic,
+    }
+}
+
+/// How many are asked for, as in `the last 5 builds`, but not `the last 5 days`.
+fn take_most(words: &mut Words, before: &[String]) -> Option<usize> {
+    const UNITS: [&str; 5] = ["minute", "hour", "day", "week", "month"];
+    if before.iter().any(|word| UNITS.contains(&word.strip_suffix('s').unwrap_or(word))) {
+        return None;
+    }
+    let is_number = |word: &str| word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+    words.take(|word, _| is_number(word))?.parse().ok()
+}
+
+/// The commit or branch that is named.
+fn take_place(words: &mut Words, before: &[String]) -> Scope {
+    let is_hex = |word: &str| (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_mixed = |word: &str| {
+        word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let after_commit = |before: Option<&str>| before.is_some_and(|word| word.eq_ignore_ascii_case("commit"));
+    if let Some(commit) = words.take(|word, before| is_hex(word) && (is_mixed(word) || after_commit(before))) {
+        return Scope::Commit(Some(commit.to_lowercase()));
+    }
+    match take_branch(words, before) {
+        Some(branch) => Scope::Branch(branch),
+        None => Scope::Here,
+    }
+}
+
+/// As in `on branch main`, `on the main branch`, `on main` and `on feature/login`.
+fn take_branch(words: &mut Words, before: &[String]) -> Option<String> {
+    const OURS: [&str; 5] = ["this", "current", "my", "our", "same"];
+    const USUAL: [&str; 7] = ["main", "master", "develop", "dev", "trunk", "staging", "production"];
+    let is_ours = before.windows(2).any(|pair| OURS.contains(&pair[0].as_str()) && pair[1] == "branch");
+    if is_ours {
+        return None;
+    }
+    let follows =
+        |before: Option<&str>, words: &[&str]| before.is_some_and(|word| words.contains(&word.to_lowercase().as_str()));
+    let is_usual = |word: &str| USUAL.contains(&word.to_lowercase().as_str());
+    let found =
+        words.take_after(&["branch"], is_name).or_else(|| words.take_before(&["branch"], is_name)).or_else(|| {
+            words.take(|word, before| {
+                (follows(before, &["on", "for", "of", "in"]) && is_usual(word))
+                    || (follows(before, &["on"]) && word.contains('/'))
+            })
+        });
+    found.map(str::to_owned)
+}
+
+/// Whether a word next to `branch` can only be its name.
+fn is_name(word: &str) -> bool {
+    const KINDS: [&str; 9] = ["default", "feature", "git", "local", "other", "remote", "today", "topic", "yesterday"];
+    !KINDS.contains(&word.to_lowercase().as_str()) && !VOCABULARY.read(&Words::of(word)).unknown.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topic(question: &str) -> Option<Topic> {
+        understand(question).map(|asked| asked.topic)
+    }
+
+    fn scope(question: &str) -> Scope {
+        understand(question).unwrap_or_else(|| panic!("{question}")).scope
+    }
+
+    fn all_are(expected: Topic, questions: &[&str]) {
+        for question in questions {
+            assert_eq!(topic(question), Some(expected), "{question}");
+            let note = understand(question).and_then(|asked| asked.note);
+            assert_eq!(note, None, "{question}");
+        }
+    }
+
+    #[test]
+    fn failed_jobs_are_asked_for_in_many_ways() {
+        all_are(
+            Topic::FailedJobs,
+            &[
+                "Get failed CI checks",
+                "What checks failed on this branch?",
+                "Show failing jobs",
+                "Which jobs are broken on CircleCI?",
+                "Is the build failing?",
+                "what went wrong in the last build",
+                "Did my last push break CI?",
+                "Show me the failed workflows of this branch, please",
+                "failures",
+                "Show failing checks on this branch",
+                "Get CI failures",
+            ],
+        );
+    }
+
+    #[test]
+    fn failed_tests_are_asked_for_in_many_ways() {
+        all_are(
+            Topic::FailedTests,
+            &[
+                "What tests failed in the last build?",
+                "Which tests are failing on this branch?",
+                "Show test failures",
+                "Get failed tests for pipeline #412",
+                "test results of job 1843",
+                "Why did the build fail?",
+                "Did the unit tests pass?",
+                "Which specs broke?",
+            ],
+        );
+    }
+
+    #[test]
+    fn lists_of_pipelines_are_asked_for_in_many_ways() {
+        all_are(
+            Topic::Runs,
+            &[
+                "Show recent pipeline runs",
+                "List recent builds",
+                "Show the last 5 pipelines",
+                "builds of this branch",
+                "recent runs on all branches",
+                "Get the pipeline history",
+                "What is the status of the latest pipelines?",
+            ],
+        );
+        all_are(
+            Topic::FailedRuns,
+            &["List failed builds", "What failed on all branches?", "Show recent failed pipelines"],
+        );
+    }
+
+    #[test]
+    fn status_is_asked_for_in_many_ways() {
+        all_are(
+            Topic::Status,
+            &[
+                "Get build status for this branch",
+                "Get build status for this commit",
+                "Did CI pass?",
+                "Is the build green?",
+                "What's the CI status?",
+                "Is the pipeline running?",
+                "Did the build pass or fail?",
+                "Show checks on this branch",
+                "Show pipeline #409",
+                "Check the build status",
+                "Has the last build finished?",
+                "Show job 1843",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_place_is_named_in_many_ways() {
+        let branch = |name: &str| Scope::Branch(name.to_owned());
+        for (question, expected) in [
+            ("What failed on this branch today", Scope::Here),
+            ("Get build status for this PR", Scope::Here),
+            ("status of branch main", branch("main")),
+            ("Get build status for the main branch", branch("main")),
+            ("What failed on `feature/Login-2`?", branch("feature/Login-2")),
+            ("build status for main", branch("main")),
+            ("failed tests on branch test-fix", branch("test-fix")),
+            ("Build status of this commit", Scope::Commit(None)),
+            ("Did commit 3F2A9C1 pass?", Scope::Commit(Some("3f2a9c1".into()))),
+            ("build status of 3f2a9c1d", Scope::Commit(Some("3f2a9c1d".into()))),
+            ("What failed in pipeline #412?", Scope::Pipeline(412)),
+            ("pipeline 412", Scope::Pipeline(412)),
+            ("tests of job #1843", Scope::Job(1843)),
+        ] {
+            assert_eq!(scope(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn numbers_say_how_many() {
+        let runs = |question| understand(question).map(|asked| (asked.runs.most, asked.runs.everywhere));
+        assert_eq!(runs("Show the last 5 builds"), Some((5, false)));
+        assert_eq!(runs("3 most recent pipelines on all branches"), Some((3, true)));
+        assert_eq!(runs("Show recent pipeline runs"), Some((USUAL_RUNS, false)));
+        let days = understand("builds of the last 2 days").expect("the list is understood");
+        assert_eq!(days.runs.most, USUAL_RUNS);
+        assert!(days.note.is_some_and(|note| note.contains("`days`")));
+    }
+
+    #[test]
+    fn a_question_with_more_in_it_says_what_was_left_out() {
+        let asked = understand("Get PR comments and also check if CI passed and list any related issues");
+        let asked = asked.expect("a part of it is understood");
+        assert_eq!(asked.topic, Topic::Status);
+        assert!(asked.note.is_some_and(|note| note.contains("`comments`, `issues`")));
+    }
+
+    #[test]
+    fn other_questions_are_not_understood() {
+        for question in [
+            "",
+            "?",
+            "Rerun the failed jobs",
+            "Please cancel pipeline #412",
+            "How is the weather in Paris?",
+            "Get failed checks of PR #12",
+            "Get my assigned issues",
+        ] {
+            assert_eq!(topic(question), None, "{question}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Which project of CircleCI a repository is.
+
+use integration_kit::http::encode;
+use integration_kit::{Missing, QueryError, Question};
+
+/// Where CircleCI is for everybody.
+const PUBLIC: &str = "https://circleci.com";
+
+/// Where its pages for people are.
+const PUBLIC_PAGES: &str = "https://app.circleci.com";
+
+/// A project, by its repository.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Project {
+    /// As in `octo-org/hello`.
+    pub name: String,
+    /// As in `gh/octo-org/hello`, for paths.
+    pub slug: String,
+    /// Where people read about its pipelines.
+    pub pages: String,
+}
+
+/// Who hosts the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Forge {
+    GitHub,
+    Bitbucket,
+}
+
+impl Project {
+    pub fn of(question: &Question) -> Result<Self, QueryError> {
+        let remote = question.repository.remote.as_ref().ok_or(QueryError::Missing(Missing::Remote))?;
+        let is_public = question.address.eq_ignore_ascii_case(PUBLIC);
+        let forge = forge(&remote.host, is_public).ok_or_else(|| {
+            QueryError::Failed(format!(
+                "CircleCI finds projects by their repository on github.com or bitbucket.org, and this one is on {}",
+                remote.host
+            ))
+        })?;
+        let is_segment = |name: &str| !["", ".", ".."].contains(&name);
+        if !is_segment(&remote.owner) || !is_segment(&remote.name) {
+            return Err(QueryError::NotFound(format!("a project for {}/{} in CircleCI", remote.owner, remote.name)));
+        }
+        let (short, long) = match forge {
+            Forge::GitHub => ("gh", "github"),
+            Forge::Bitbucket => ("bb", "bitbucket"),
+        };
+        let path = format!("{}/{}", encode(&remote.owner), encode(&remote.name));
+        let base = if is_public { PUBLIC_PAGES } else { question.address.as_str() };
+        Ok(Self {
+            name: format!("{}/{}", remote.owner, remote.name),
+            slug: format!("{short}/{path}"),
+            pages: format!("{base}/pipelines/{long}/{path}"),
+        })
+    }
+}
+
+/// A CircleCI of one's own builds what is on a GitHub of one's own, whatever that is called.
+fn forge(host: &str, is_public: bool) -> Option<Forge> {
+    match host {
+        "github.com" | "ssh.github.com" | "www.github.com" => Some(Forge::GitHub),
+        "bitbucket.org" | "altssh.bitbucket.org" => Some(Forge::Bitbucket),
+        _ if is_public => None,
+        _ => Some(Forge::GitHub),
+    }
+}
