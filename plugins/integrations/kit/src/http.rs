@@ -125,8 +125,11 @@ pub fn parts(address: &str) -> Option<Parts<'_>> {
     (!authority.is_empty() && path.starts_with('/')).then_some(Parts { secure, authority, path })
 }
 
-/// Percent-encodes text for a segment of a path or a value of a query.
+/// Percent-encodes text for a segment of a path or a value of a query. Dots alone would lead elsewhere.
 pub fn encode(text: &str) -> String {
+    if matches!(text, "." | "..") {
+        return text.replace('.', "%2E");
+    }
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -156,6 +159,7 @@ mod tests {
     #[test]
     fn what_is_not_plain_is_encoded() {
         assert_eq!(encode("feature/ä b?&#"), "feature%2F%C3%A4%20b%3F%26%23");
+        assert_eq!((encode(".."), encode("a..")), ("%2E%2E".into(), "a..".into()));
         assert_eq!(encode("v1.2-rc_3~"), "v1.2-rc_3~");
     }
 

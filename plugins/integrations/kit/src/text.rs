@@ -39,6 +39,12 @@ impl Answer {
         self.push(&format!("  {}", line(text)))
     }
 
+    /// A line of code, with its spaces.
+    pub fn code(&mut self, code: &str) -> &mut Self {
+        let code: String = code.chars().filter(|char| *char == '\t' || !char.is_control()).collect();
+        self.push(&format!("  | {}", code.trim_end()))
+    }
+
     /// Somebody's words below the last item, cut after so many characters.
     pub fn quote(&mut self, text: &str, most: usize) -> &mut Self {
         let quoted = indented(&cut(&block(text), most), "  > ");
@@ -181,7 +187,7 @@ mod tests {
             prop_assert!(!block(&text).contains("\n\n\n"));
             prop_assert!(cut(&text, most).chars().count() <= most + 40);
             let mut answer = Answer::new(&text);
-            answer.section(&text).item(&text).quote(&text, most);
+            answer.section(&text).item(&text).code(&text).quote(&text, most);
             prop_assert!(answer.finish().chars().all(|char| char == '\n' || char == '\t' || !char.is_control()));
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// Which words mean what.
 #[derive(Debug, Clone, Copy)]
 pub struct Vocabulary {
-    /// A concept, and the words and phrases for it in lower case and in the singular.
+    /// A concept, and the words and phrases for it in lower case and in the singular. A phrase may stand for several concepts.
     pub concepts: &'static [(&'static str, &'static [&'static str])],
     /// Words that mean nothing here, besides [`FILLERS`].
     pub fillers: &'static [&'static str],
@@ -38,8 +38,9 @@ impl Vocabulary {
         let mut read = Read::default();
         let mut rest = &words[..];
         while let Some(first) = rest.first() {
-            if let Some((concept, length)) = self.concept(rest) {
-                read.concepts.insert(concept);
+            let (concepts, length) = self.concepts(rest);
+            if !concepts.is_empty() {
+                read.concepts.extend(concepts);
                 rest = &rest[length..];
                 continue;
             }
@@ -52,16 +53,30 @@ impl Vocabulary {
         read
     }
 
-    /// The concept that the words begin with, and how many of them say it.
-    fn concept(&self, words: &[String]) -> Option<(&'static str, usize)> {
-        let begins_with = |phrase: &str| {
-            phrase.split(' ').enumerate().all(|(at, part)| words.get(at).is_some_and(|word| same(word, part)))
-        };
-        let phrases =
-            self.concepts.iter().flat_map(|(concept, phrases)| phrases.iter().map(move |phrase| (*concept, *phrase)));
-        let matching = phrases.filter(|(_, phrase)| begins_with(phrase));
-        let counted = matching.map(|(concept, phrase)| (concept, phrase.split(' ').count()));
-        counted.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    /// What the words begin with means, and how many of them say it.
+    fn concepts(&self, words: &[String]) -> (Vec<&'static str>, usize) {
+        let mut concepts = Vec::new();
+        let mut best = (0, false);
+        for (concept, phrase) in
+            self.concepts.iter().flat_map(|(concept, phrases)| phrases.iter().map(move |phrase| (*concept, *phrase)))
+        {
+            let length = phrase.split(' ').count();
+            let Some(said) = words.get(..length) else { continue };
+            let fits = |equal: fn(&str, &str) -> bool| {
+                said.iter().zip(phrase.split(' ')).all(|(word, part)| equal(word, part))
+            };
+            // A word as it is written counts before the same word in the plural.
+            let quality = (length, fits(|word, part| word == part));
+            if quality < best || !fits(same) {
+                continue;
+            }
+            if quality > best {
+                concepts.clear();
+                best = quality;
+            }
+            concepts.push(concept);
+        }
+        (concepts, best.0)
     }
 }
 

@@ -6,9 +6,11 @@ use proptest::prelude::*;
 const VOCABULARY: Vocabulary = Vocabulary {
     concepts: &[
         ("pr", &["pr", "pull request", "merge request"]),
-        ("comment", &["comment", "feedback", "remark"]),
+        ("comment", &["comment", "feedback", "remark", "fresh remark"]),
+        ("everyone", &["comments of all"]),
+        ("plural", &["remarks"]),
         ("review", &["review", "approval"]),
-        ("open", &["open", "not closed"]),
+        ("open", &["open", "not closed", "fresh remark"]),
         ("branch", &["branch"]),
     ],
     fillers: &["team"],
@@ -43,6 +45,14 @@ fn other_questions_have_no_topic() {
         assert_eq!(topic(question), None, "{question}");
     }
     assert_eq!(topic(&"open pull request xyzzy ".repeat(100_000)), None);
+}
+
+#[test]
+fn the_longest_phrase_counts_then_the_exact_word_and_it_may_mean_several_things() {
+    let concepts = |question: &str| VOCABULARY.read(&Words::of(question)).concepts.into_iter().collect::<Vec<_>>();
+    assert_eq!(concepts("comments of all"), ["everyone"]);
+    assert_eq!(concepts("a fresh remark"), ["comment", "open"]);
+    assert_eq!((concepts("remarks"), concepts("remark")), (vec!["plural"], vec!["comment"]));
 }
 
 #[test]
