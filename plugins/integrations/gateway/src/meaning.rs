@@ -1,0 +1,106 @@
+//! What an event is for.
+
+use crate::events::Event;
+use integration_kit::json::{Json, Value, json};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meaning {
+    /// What the service is doing.
+    Progress(String),
+    /// A part of the answer, before its end.
+    Part(String),
+    /// The end of the answer.
+    Complete(String),
+    /// There will be no answer.
+    Error(String),
+    /// Something that other clients understand.
+    Other,
+}
+
+/// The name decides, and where there is none, the `type` in the data.
+pub fn meaning(event: &Event) -> Meaning {
+    let data = event.data.as_deref().unwrap_or_default();
+    if data.trim() == "[DONE]" {
+        return Meaning::Complete(String::new());
+    }
+    let value = document(data);
+    let typed = value.as_ref().and_then(|value| value.text("type").or_else(|| value.text("event")));
+    let name = if event.name.is_empty() { typed.unwrap_or_default() } else { &event.name };
+    let text = || value.as_ref().map_or_else(|| data.to_owned(), in_words);
+    match name.to_lowercase().as_str() {
+        "progress" | "status" => Meaning::Progress(text()),
+        "toolcallevent" | "tool_call" => Meaning::Progress(tool_call(value.as_ref()).unwrap_or_else(text)),
+        "" | "message" | "result" | "answer" => Meaning::Part(text()),
+        "complete" | "completed" | "done" => Meaning::Complete(text()),
+        "error" => Meaning::Error(text()),
+        _ => Meaning::Other,
+    }
+}
+
+/// The text in a document: the text itself, or what the usual fields hold. A document without any is shown as it is.
+pub fn in_words(value: &Value) -> String {
+    said(value).unwrap_or_else(|| {
+        let mut rest = value.clone();
+        if let Value::Object(fields) = &mut rest {
+            fields.retain(|name, value| !["type", "event"].contains(&name.as_str()) && !value.is_null());
+        }
+        if rest == json!({}) || rest.is_null() { String::new() } else { format!("{rest:#}") }
+    })
+}
+
+fn said(value: &Value) -> Option<String> {
+    const FIELDS: [&str; 9] = ["answer", "text", "message", "content", "result", "data", "response", "error", "detail"];
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Object(_) => FIELDS.iter().find_map(|field| said(value.at(field)?)).filter(|text| !text.is_empty()),
+        _ => None,
+    }
+}
+
+fn tool_call(value: Option<&Value>) -> Option<String> {
+    Some(format!("calling {}", value?.text("tool")?))
+}
+
+fn document(data: &str) -> Option<Value> {
+    data.trim_start().starts_with(['{', '"']).then(|| data.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, data: &str) -> Meaning {
+        meaning(&Event { name: name.to_owned(), data: Some(data.to_owned()) })
+    }
+
+    #[test]
+    fn the_name_of_an_event_says_what_it_is_for() {
+        assert_eq!(of("progress", "reading"), Meaning::Progress("reading".into()));
+        assert_eq!(of("Complete", "done { so far"), Meaning::Complete("done { so far".into()));
+        assert_eq!(of("error", r#"{"message": "no such repository"}"#), Meaning::Error("no such repository".into()));
+        assert_eq!(of("", "two\nlines"), Meaning::Part("two\nlines".into()));
+        assert_eq!(of("heartbeat", "7"), Meaning::Other);
+        assert_eq!(meaning(&Event { name: "complete".into(), data: None }), Meaning::Complete(String::new()));
+        assert_eq!(of("", "[DONE]"), Meaning::Complete(String::new()));
+    }
+
+    #[test]
+    fn a_type_in_the_data_stands_for_a_name() {
+        assert_eq!(
+            of("", r#"{"type": "ToolCallEvent", "tool": "get_pr"}"#),
+            Meaning::Progress("calling get_pr".into())
+        );
+        assert_eq!(of("", r#"{"type": "done", "result": {"data": "2 open"}}"#), Meaning::Complete("2 open".into()));
+        assert_eq!(of("", r#"{"type": "error", "error": "bad question"}"#), Meaning::Error("bad question".into()));
+        assert_eq!(of("", r#"{"type": "ThinkingEvent"}"#), Meaning::Other);
+    }
+
+    #[test]
+    fn documents_are_put_into_words() {
+        assert_eq!(in_words(&json!("plain")), "plain");
+        assert_eq!(in_words(&json!({"result": {"text": "inner"}})), "inner");
+        assert_eq!(in_words(&json!({"type": "complete"})), "");
+        assert_eq!(in_words(&json!({"open": 2})), "{\n  \"open\": 2\n}");
+        assert_eq!(in_words(&json!([1])), "[\n  1\n]");
+    }
+}

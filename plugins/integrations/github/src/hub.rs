@@ -1,0 +1,145 @@
+//! Where to ask, and about which repository.
+
+use crate::asked::Asked;
+use integration_kit::http::{Http, encode, parts};
+use integration_kit::json::{Json, Value};
+use integration_kit::service::Service;
+use integration_kit::service::paging::Pages;
+use integration_kit::time::ago;
+use integration_kit::{Missing, QueryError, Question};
+use std::fmt;
+
+/// How many things one page of a list holds. GitHub gives no more.
+const PAGE: &str = "per_page=100";
+
+/// How many pages of a list are read.
+pub const PAGES: usize = 3;
+
+/// Everything an answer is made from.
+pub struct Hub<'a> {
+    pub asked: Asked,
+    question: &'a Question,
+    service: Service<'a>,
+    progress: &'a dyn Fn(&str),
+}
+
+/// A repository on GitHub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repo {
+    pub owner: String,
+    pub name: String,
+}
+
+impl<'a> Hub<'a> {
+    pub fn new(question: &'a Question, asked: Asked, http: &'a dyn Http, progress: &'a dyn Fn(&str)) -> Self {
+        let service = Service::new(http, &question.address, question.now)
+            .with("accept", "application/vnd.github+json")
+            .with("x-github-api-version", "2022-11-28");
+        Self { asked, question, service, progress }
+    }
+
+    /// The repository that the question names, or else the one of the folder.
+    pub fn repo(&self) -> Result<Repo, QueryError> {
+        if let Some((owner, name)) = &self.asked.repository {
+            return Ok(Repo { owner: owner.clone(), name: name.clone() });
+        }
+        let remote = self.question.repository.remote.as_ref().ok_or(QueryError::Missing(Missing::Remote))?;
+        if self.is_elsewhere(&remote.host) {
+            let host = &remote.host;
+            return Err(QueryError::Failed(format!(
+                "the remote of this repository is at `{host}`, not on GitHub; name one in the question, as in `List open pull requests of octo-org/hello`"
+            )));
+        }
+        Ok(Repo { owner: remote.owner.clone(), name: remote.name.clone() })
+    }
+
+    /// Whether a remote is certainly not on the public GitHub that is asked. Names without a dot are aliases for SSH.
+    fn is_elsewhere(&self, host: &str) -> bool {
+        let is_public = parts(&self.question.address).is_some_and(|parts| parts.authority == "api.github.com");
+        is_public && host.contains('.') && host != "github.com" && !host.ends_with(".github.com")
+    }
+
+    /// The branch that the question names, or else the one that is checked out, if it belongs to the repository asked about.
+    pub fn branch(&self) -> Option<&str> {
+        let here = || self.question.repository.branch.as_deref().filter(|_| self.is_here());
+        self.asked.branch.as_deref().or_else(here)
+    }
+
+    /// The commit that the question names, or else the one that is checked out.
+    pub fn commit(&self) -> Option<&str> {
+        let here =
+            || self.question.repository.commit.as_deref().filter(|_| self.is_here() && self.asked.branch.is_none());
+        self.asked.commit.as_deref().or_else(here)
+    }
+
+    /// Whether the repository asked about is the one of the folder.
+    pub fn is_here(&self) -> bool {
+        let Some((owner, name)) = &self.asked.repository else { return true };
+        let remote = self.question.repository.remote.as_ref();
+        remote.is_some_and(|remote| remote.owner.eq_ignore_ascii_case(owner) && remote.name.eq_ignore_ascii_case(name))
+    }
+
+    pub fn now(&self) -> u64 {
+        self.question.now
+    }
+
+    /// As in `, 2 hours ago`, to come after something else. Empty if the moment is not known.
+    pub fn age(&self, moment: Option<&str>) -> String {
+        moment.map(|moment| format!(", {}", ago(moment, self.now()))).unwrap_or_default()
+    }
+
+    pub fn progress(&self, line: &str) {
+        (self.progress)(line);
+    }
+
+    pub fn get(&self, path: &str, what: &str) -> Result<Value, QueryError> {
+        self.service.get(path, what)
+    }
+
+    /// Something that need not exist.
+    pub fn find(&self, path: &str) -> Result<Option<Value>, QueryError> {
+        match self.service.get(path, "") {
+            Ok(value) => Ok(Some(value)),
+            Err(QueryError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A list with all its pages, within limits.
+    pub fn list(&self, path: &str, place: &str, what: &str) -> Result<Pages, QueryError> {
+        let join = if path.contains('?') { '&' } else { '?' };
+        self.service.linked(&format!("{path}{join}{PAGE}"), place, what, PAGES)
+    }
+
+    /// The first page of a list.
+    pub fn first_page(&self, path: &str, what: &str) -> Result<Pages, QueryError> {
+        let join = if path.contains('?') { '&' } else { '?' };
+        self.service.linked(&format!("{path}{join}{PAGE}"), "", what, 1)
+    }
+
+    /// The login name of whoever asks.
+    pub fn login(&self) -> Result<String, QueryError> {
+        let user = self.get("/user", "the user of this token")?;
+        let unknown = || QueryError::Failed("GitHub does not say whose token this is".to_owned());
+        user.text("login").map(str::to_owned).ok_or_else(unknown)
+    }
+}
+
+impl Repo {
+    /// The path of something below this repository.
+    pub fn path(&self, below: &str) -> String {
+        format!("/repos/{}/{}{below}", encode(&self.owner), encode(&self.name))
+    }
+
+    /// From a full name as in `octo-org/hello`.
+    pub fn from_full_name(name: &str) -> Option<Self> {
+        let (owner, name) = name.split_once('/')?;
+        Some(Self { owner: owner.to_owned(), name: name.to_owned() })
+    }
+}
+
+impl fmt::Display for Repo {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}/{}", self.owner, self.name)
+    }
+}

@@ -1,0 +1,140 @@
+//! Lists of pull requests.
+
+use crate::hub::{Hub, Repo};
+use crate::people::{Verdicts, asked_for_review, author, names, verdicts};
+use crate::pull;
+use crate::topics::reviews::summary;
+use integration_kit::QueryError;
+use integration_kit::http::encode;
+use integration_kit::json::{Json, Value};
+use integration_kit::text::{Answer, count};
+
+/// For how many pull requests the reviews are read, each with a request of its own. The host allows 50 in all.
+const WITH_REVIEWS: usize = 20;
+
+pub fn answer(hub: &Hub) -> Result<String, QueryError> {
+    let repo = hub.repo()?;
+    let asked = &hub.asked;
+    let author = if asked.has("mine") { Some(hub.login()?) } else { asked.person.clone() };
+    let branch = if asked.has("branch") { hub.branch() } else { None };
+    let state = if asked.has("merged") || asked.has("closed") { "closed" } else { "open" };
+    hub.progress(&format!("reading {state} pull requests of {repo}"));
+    let order = if state == "open" { "sort=created" } else { "sort=updated" };
+    let path = repo.path(&format!("/pulls?state={state}&{order}&direction=desc"));
+    let pages = hub.list(&path, "", &format!("pull requests of {repo}"))?;
+    let read = pages.items.len();
+    let mut pulls = pages.items;
+    pulls.retain(|pull| {
+        author
+            .as_deref()
+            .is_none_or(|login| pull.text("user.login").is_some_and(|author| author.eq_ignore_ascii_case(login)))
+            && branch
+                .is_none_or(|branch| pull.text("head.ref") == Some(branch) || pull.text("base.ref") == Some(branch))
+            && (!asked.has("merged") || pull.at("merged_at").is_some())
+            && (!asked.has("draft") || pull.is("draft"))
+    });
+
+    let kind = if asked.has("merged") { "merged" } else { state };
+    let draft = if asked.has("draft") { "draft " } else { "" };
+    let by = author.map(|login| format!(" by {login}")).unwrap_or_default();
+    let on = branch.map(|branch| format!(" from or into branch `{branch}`")).unwrap_or_default();
+    let mut answer =
+        Answer::new(&heading(pulls.len(), &format!("{kind} {draft}pull request"), &format!("{by}{on} in {repo}")));
+    let with_reviews = state == "open";
+    show(hub, &repo, &pulls, with_reviews, &mut answer);
+    answer.note_cut(pages.cut, read, "pull requests");
+    Ok(answer.finish())
+}
+
+/// Open pull requests that wait for a review of whoever asks, or of a team of theirs.
+pub fn to_review(hub: &Hub) -> Result<String, QueryError> {
+    let repo = hub.repo()?;
+    let login = hub.login()?;
+    hub.progress(&format!("looking for pull requests of {repo} that wait for {login}"));
+    let search = encode(&format!("is:pr is:open repo:{repo} review-requested:{login}"));
+    let pages = hub.list(&format!("/search/issues?q={search}"), "items", &format!("pull requests of {repo}"))?;
+    let mut answer = Answer::new(&heading(
+        pages.items.len(),
+        "open pull request",
+        &format!(" waiting for a review by {login} in {repo}"),
+    ));
+    show(hub, &repo, &pages.items, false, &mut answer);
+    answer.note_cut(pages.cut, pages.items.len(), "pull requests");
+    Ok(answer.finish())
+}
+
+fn heading(number: usize, things: &str, rest: &str) -> String {
+    let counted = if number == 0 { format!("No {things}s") } else { count(number, things) };
+    format!("{counted}{rest}")
+}
+
+fn show(hub: &Hub, repo: &Repo, pulls: &[Value], with_reviews: bool, answer: &mut Answer) {
+    if pulls.is_empty() {
+        return;
+    }
+    if with_reviews {
+        hub.progress(&format!("reading reviews of {}", count(pulls.len().min(WITH_REVIEWS), "pull request")));
+    }
+    answer.section(if hub.asked.has("merged") || hub.asked.has("closed") {
+        "Last changed first"
+    } else {
+        "Newest first"
+    });
+    let mut reviews_known = with_reviews;
+    for (at, pull) in pulls.iter().enumerate() {
+        let state = match pull::state(pull) {
+            "open" => String::new(),
+            state => format!(", {state}"),
+        };
+        let age = hub.age(pull.text("created_at"));
+        answer.item(&format!("{}, by {}{age}{state}", pull::title(pull), author(pull)));
+        if reviews_known && at < WITH_REVIEWS {
+            match reviews(hub, repo, pull) {
+                Ok(line) => {
+                    answer.detail(&line);
+                }
+                // The list is worth showing without them, and the next request would fare no better.
+                Err(error) => {
+                    answer.note(&format!("Reviews could not be read for all of them: {}.", reason(&error)));
+                    reviews_known = false;
+                }
+            }
+        }
+        let branches = if pull.at("head").is_some() { format!("{}, ", pull::branches(pull)) } else { String::new() };
+        answer.detail(&format!("{branches}{}", pull.text("html_url").unwrap_or_default()));
+    }
+    if with_reviews && pulls.len() > WITH_REVIEWS {
+        answer.note(&format!("Reviews are shown for the newest {WITH_REVIEWS} only."));
+    }
+}
+
+/// As in `reviews: changes requested (by carol; approved by bob; still asked: dave)`.
+fn reviews(hub: &Hub, repo: &Repo, pull: &Value) -> Result<String, QueryError> {
+    let number = pull.number("number").unwrap_or_default();
+    let reviews = hub.first_page(&repo.path(&format!("/pulls/{number}/reviews")), "reviews")?;
+    let verdicts: Verdicts = verdicts(&reviews.items, author(pull));
+    let waiting = asked_for_review(pull);
+    let mut parts = Vec::new();
+    if !verdicts.changes_requested.is_empty() {
+        parts.push(format!("changes requested by {}", names(&verdicts.changes_requested)));
+    }
+    if !verdicts.approved.is_empty() {
+        parts.push(format!("approved by {}", names(&verdicts.approved)));
+    }
+    if !waiting.is_empty() {
+        parts.push(format!("still asked: {}", waiting.join(", ")));
+    }
+    let said = if parts.is_empty() { summary(&verdicts, &waiting).to_owned() } else { parts.join("; ") };
+    Ok(format!("reviews: {said}"))
+}
+
+fn reason(error: &QueryError) -> String {
+    match error {
+        QueryError::RateLimited(_) => "GitHub allows no more requests for now".to_owned(),
+        QueryError::Forbidden(said)
+        | QueryError::Unauthorized(said)
+        | QueryError::Failed(said)
+        | QueryError::Unreachable(said) => said.clone(),
+        other => format!("{other:?}"),
+    }
+}
