@@ -1,0 +1,277 @@
+//! What a question asks for.
+
+use crate::criteria::{Criteria, Cycle, Kind, Priority, State};
+use integration_kit::words::{Read, Rule, Vocabulary, Words, asks_for_a_change, choose};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    pub topic: Topic,
+    /// On words that play no part.
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topic {
+    /// One issue, as in `ENG-123`.
+    Issue(String),
+    /// The issue whose key is in the name of the branch.
+    IssueOfBranch,
+    Issues(Criteria),
+    Search {
+        term: String,
+        criteria: Criteria,
+    },
+    Projects {
+        name: Vec<String>,
+        mine: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Branch,
+    Issues,
+    Projects,
+}
+
+const VOCABULARY: Vocabulary = Vocabulary {
+    concepts: &[
+        ("ours", &["my team", "our team", "my team s"]),
+        (
+            "mine",
+            &["my", "mine", "assigned to me", "am i", "do i", "should i", "i have", "i am", "on me", "for me", "i m"],
+        ),
+        ("assigned", &["assigned", "assignment", "assignee"]),
+        ("unassigned", &["unassigned", "not assigned", "without assignee", "nobody", "no assignee", "no one"]),
+        ("issue", &["issue", "ticket", "task", "story", "stories", "card", "item", "work", "todo list"]),
+        ("bug", &["bug", "defect", "bug report"]),
+        ("cycle", &["cycle", "sprint", "iteration"]),
+        ("next", &["next", "upcoming", "coming"]),
+        ("previous", &["previous", "last", "past"]),
+        ("current", &["current", "active", "ongoing", "running"]),
+        ("high", &["high priority", "high prio", "highest priority", "important", "critical", "severe", "high"]),
+        ("urgent", &["urgent", "urgent priority", "blocker", "top priority"]),
+        ("medium", &["medium priority", "medium", "normal priority"]),
+        ("low", &["low priority", "low prio", "low"]),
+        ("unranked", &["no priority", "without priority"]),
+        ("open", &["open", "unresolved", "not done", "not closed", "remaining", "outstanding", "unfinished"]),
+        ("started", &["in progress", "working on", "started", "work on", "in review"]),
+        ("todo", &["to do", "todo", "unstarted", "not started"]),
+        ("done", &["done", "completed", "closed", "finished", "resolved"]),
+        ("canceled", &["canceled", "cancelled"]),
+        ("backlog", &["backlog"]),
+        ("triage", &["triage"]),
+        ("project", &["project", "roadmap"]),
+        (
+            "status",
+            &[
+                "status",
+                "state",
+                "health",
+                "update",
+                "going",
+                "overview",
+                "progress",
+                "doing",
+                "lead",
+                "on track",
+                "at risk",
+                "off track",
+                "target date",
+            ],
+        ),
+        ("team", &["team"]),
+        ("branch", &["branch"]),
+    ],
+    fillers: &[
+        "linear",
+        "priority",
+        "prio",
+        "recent",
+        "new",
+        "existing",
+        "comment",
+        "title",
+        "label",
+        "plan",
+        "planned",
+        "workspace",
+        "today",
+    ],
+};
+
+const RULES: &[Rule<About>] = &[
+    Rule { topic: About::Branch, needs: "issue|bug branch", may: "status mine current assigned" },
+    Rule {
+        topic: About::Issues,
+        needs: "issue|bug",
+        may: "ours mine assigned unassigned cycle next previous current high urgent medium low unranked open started \
+              todo done canceled backlog triage project status team bug issue",
+    },
+    Rule {
+        topic: About::Issues,
+        needs: "cycle",
+        may: "mine assigned unassigned next previous current high urgent medium low open started todo done status team",
+    },
+    Rule {
+        topic: About::Issues,
+        needs: "mine assigned|started|todo|open|high|urgent|backlog|done",
+        may: "status current team assigned started todo open high urgent backlog done",
+    },
+    Rule {
+        topic: About::Issues,
+        needs: "unassigned|urgent|high|backlog|triage|started|assigned",
+        may: "team open current",
+    },
+    Rule { topic: About::Projects, needs: "project", may: "status mine current open started team done previous" },
+];
+
+/// Phrases before what is searched for.
+const SEARCHES: [&str; 14] = [
+    "related to",
+    "relating to",
+    "about",
+    "regarding",
+    "concerning",
+    "mentioning",
+    "that mention",
+    "containing",
+    "matching",
+    "dealing with",
+    "search for",
+    "search linear for",
+    "search issues for",
+    "search",
+];
+
+/// Nothing if the question is none that is understood.
+pub fn understand(question: &str) -> Option<Asked> {
+    let mut words = Words::of(question);
+    if asks_for_a_change(&words.left()) {
+        return None;
+    }
+    let term = words.take_rest(&SEARCHES).filter(|term| !is_empty_talk(term));
+    if term.is_none()
+        && let Some(key) = words.take(is_key)
+    {
+        return Some(Asked { topic: Topic::Issue(key.to_uppercase()), note: None });
+    }
+    let project = take_name(&mut words, "project");
+    let team = take_name(&mut words, "team").or_else(|| take_team_key(&mut words));
+    let read = VOCABULARY.read(&words);
+    let criteria = |read: &Read| criteria(read, team.as_deref(), &project.clone().unwrap_or_default());
+    if let Some(term) = term {
+        let is_about_something_else = read.concepts.is_empty() && !read.unknown.is_empty();
+        if is_about_something_else {
+            return None;
+        }
+        let topic = Topic::Search { term, criteria: criteria(&read) };
+        return Some(Asked { topic, note: read.note() });
+    }
+    let about = choose(RULES, &read)?;
+    Some(match about {
+        About::Branch => Asked { topic: Topic::IssueOfBranch, note: read.note() },
+        About::Projects => {
+            let name = project.into_iter().flatten().chain(read.unknown.iter().cloned()).collect();
+            Asked { topic: Topic::Projects { name, mine: read.has("mine") }, note: None }
+        }
+        // `authentication issues` are issues that have to do with authentication.
+        About::Issues if !read.unknown.is_empty() && !read.has("mine") && !read.has("cycle") => {
+            Asked { topic: Topic::Search { term: read.unknown.join(" "), criteria: criteria(&read) }, note: None }
+        }
+        About::Issues => {
+            let mut criteria = criteria(&read);
+            // A cycle is looked at as a whole, and other lists for what is to be done.
+            if criteria.cycle.is_none() {
+                criteria.state = criteria.state.or(Some(State::Open));
+            }
+            Asked { topic: Topic::Issues(criteria), note: read.note() }
+        }
+    })
+}
+
+fn criteria(read: &Read, team: Option<&[String]>, project: &[String]) -> Criteria {
+    let first = |concepts: &[&str]| concepts.iter().position(|concept| read.has(concept));
+    let cycle = if read.has("cycle") {
+        Some(first(&["next", "previous"]).map_or(Cycle::Current, |at| [Cycle::Next, Cycle::Previous][at]))
+    } else {
+        None
+    };
+    let states =
+        [State::Started, State::Todo, State::Done, State::Canceled, State::Backlog, State::Triage, State::Open];
+    let state = first(&["started", "todo", "done", "canceled", "backlog", "triage", "open"]).map(|at| states[at]);
+    let priorities = [Priority::Urgent, Priority::High, Priority::Medium, Priority::Low, Priority::None];
+    Criteria {
+        kind: if read.has("bug") { Kind::Bug } else { Kind::Issue },
+        mine: read.has("mine"),
+        unassigned: read.has("unassigned"),
+        priority: first(&["urgent", "high", "medium", "low", "unranked"]).map(|at| priorities[at]),
+        state,
+        cycle,
+        team: team.map(|words| words.join(" ")),
+        my_teams: read.has("ours"),
+        project: project.to_vec(),
+    }
+}
+
+/// As in `ENG-123`. In lower case only after a word for it, because `utf-8` is none.
+fn is_key(word: &str, before: Option<&str>) -> bool {
+    const NAMES: [&str; 5] = ["issue", "ticket", "bug", "task", "story"];
+    let named = before.is_some_and(|before| NAMES.iter().any(|name| before.eq_ignore_ascii_case(name)));
+    let is_upper = word.chars().all(|char| !char.is_lowercase());
+    key_in(word).is_some_and(|key| key.len() == word.len()) && (is_upper || named)
+}
+
+/// The first key of an issue in a text, such as the name of a branch.
+pub fn key_in(text: &str) -> Option<&str> {
+    let is_part = |char: char| char.is_ascii_alphanumeric();
+    let mut starts =
+        text.char_indices().filter(|(at, char)| char.is_ascii_alphabetic() && !text[..*at].ends_with(is_part));
+    starts.find_map(|(start, _)| {
+        let rest = &text[start..];
+        let team = rest.find(|char: char| !is_part(char)).filter(|end| (1..=10).contains(end))?;
+        let number = rest[team..].strip_prefix('-')?;
+        let digits = number.find(|char: char| !char.is_ascii_digit()).unwrap_or(number.len());
+        let ends = !number[digits..].starts_with(is_part);
+        ((1..=7).contains(&digits) && ends).then(|| &rest[..team + 1 + digits])
+    })
+}
+
+/// The words of a name next to what it names, as in `project Mobile App` and `the Mobile App project`.
+fn take_name(words: &mut Words, named: &str) -> Option<Vec<String>> {
+    if let Some(first) = words.take_after(&[named], is_name) {
+        let mut name = vec![first.to_owned()];
+        // What was taken leaves an empty word behind.
+        while let Some(next) = words.take(|word, before| before == Some("") && is_name(word)) {
+            name.push(next.to_owned());
+        }
+        return Some(name);
+    }
+    let last = words.take_before(&[named], is_name)?;
+    let mut name = vec![last.to_owned()];
+    while let Some(earlier) = words.take_before(&[""], is_name) {
+        name.insert(0, earlier.to_owned());
+    }
+    Some(name)
+}
+
+/// As in `of ENG` and `for ENG`.
+fn take_team_key(words: &mut Words) -> Option<Vec<String>> {
+    let is_team = |word: &str| (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let follows = |before: Option<&str>| before.is_some_and(|word| ["of", "for", "in"].contains(&word));
+    words.take(|word, before| is_team(word) && follows(before) && is_name(word)).map(|key| vec![key.to_owned()])
+}
+
+/// Whether a word means nothing but a name.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && !VOCABULARY.read(&Words::of(word)).unknown.is_empty()
+}
+
+/// Whether there is nothing to search for in what follows, as in `what is it about`.
+fn is_empty_talk(term: &str) -> bool {
+    let read = VOCABULARY.read(&Words::of(term));
+    read.unknown.is_empty() && read.concepts.is_empty()
+}
+
+#[cfg(test)]
+mod tests;

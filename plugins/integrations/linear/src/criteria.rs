@@ -1,0 +1,187 @@
+//! Which issues are asked for: as a filter for Linear, and in words.
+
+use integration_kit::json::{Value, json};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Criteria {
+    pub kind: Kind,
+    pub mine: bool,
+    pub unassigned: bool,
+    pub priority: Option<Priority>,
+    /// Nothing means any.
+    pub state: Option<State>,
+    pub cycle: Option<Cycle>,
+    /// By its name or key.
+    pub team: Option<String>,
+    pub my_teams: bool,
+    /// Words of its name.
+    pub project: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    #[default]
+    Issue,
+    Bug,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    Urgent,
+    /// High or urgent.
+    High,
+    Medium,
+    Low,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Open,
+    Started,
+    Todo,
+    Backlog,
+    Triage,
+    Done,
+    Canceled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cycle {
+    Current,
+    Next,
+    Previous,
+}
+
+impl Criteria {
+    /// For `IssueFilter`, without cycle and teams of whoever asks, which are found out first.
+    pub fn filter(&self) -> Value {
+        let mut filter = json!({});
+        if self.mine {
+            filter["assignee"] = json!({"isMe": {"eq": true}});
+        } else if self.unassigned {
+            filter["assignee"] = json!({"null": true});
+        }
+        if self.kind == Kind::Bug {
+            filter["labels"] = json!({"some": {"name": {"containsIgnoreCase": "bug"}}});
+        }
+        if let Some(priority) = self.priority {
+            filter["priority"] = json!({"in": priority.numbers()});
+        }
+        if !self.project.is_empty() {
+            filter["project"] = named(&self.project);
+        }
+        if let Some(state) = self.state {
+            filter["state"] = json!({"type": state.filter()});
+        }
+        if let Some(team) = &self.team {
+            filter["team"] = named_team(team);
+        }
+        filter
+    }
+
+    /// As in `my open high-priority bugs`.
+    pub fn describe(&self) -> String {
+        let things = match self.kind {
+            Kind::Issue => "issues",
+            Kind::Bug => "bugs",
+        };
+        let whose = if self.mine { "my" } else { "" };
+        let unassigned = if self.unassigned && !self.mine { "unassigned" } else { "" };
+        let state = self.state.map_or("", State::word);
+        let priority = self.priority.map_or("", Priority::word);
+        let words = [whose, unassigned, state, priority, things];
+        let what = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let cycle = self.cycle.map(|cycle| format!(" in the {} cycle", cycle.word())).unwrap_or_default();
+        let team = match &self.team {
+            Some(team) => format!(" of team {team}"),
+            None if self.my_teams => " of my teams".to_owned(),
+            None => String::new(),
+        };
+        let project = match self.project.join(" ") {
+            name if name.is_empty() => name,
+            name => format!(" in project {name}"),
+        };
+        format!("{what}{cycle}{team}{project}")
+    }
+}
+
+/// A filter for teams of a key or name.
+pub fn named_team(name: &str) -> Value {
+    json!({"or": [{"key": {"eqIgnoreCase": name}}, {"name": {"containsIgnoreCase": name}}]})
+}
+
+/// A filter for things whose name has all of these words.
+pub fn named(words: &[String]) -> Value {
+    let all: Vec<_> = words.iter().map(|word| json!({"name": {"containsIgnoreCase": word}})).collect();
+    json!({"and": all})
+}
+
+impl Priority {
+    /// As Linear counts them.
+    fn numbers(self) -> &'static [u8] {
+        match self {
+            Self::Urgent => &[1],
+            Self::High => &[1, 2],
+            Self::Medium => &[3],
+            Self::Low => &[4],
+            Self::None => &[0],
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Urgent => "urgent",
+            Self::High => "high-priority",
+            Self::Medium => "medium-priority",
+            Self::Low => "low-priority",
+            Self::None => "unprioritized",
+        }
+    }
+}
+
+impl State {
+    fn filter(self) -> Value {
+        match self {
+            Self::Open => json!({"nin": ["completed", "canceled", "duplicate"]}),
+            Self::Started => json!({"eq": "started"}),
+            Self::Todo => json!({"eq": "unstarted"}),
+            Self::Backlog => json!({"eq": "backlog"}),
+            Self::Triage => json!({"eq": "triage"}),
+            Self::Done => json!({"eq": "completed"}),
+            Self::Canceled => json!({"eq": "canceled"}),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Started => "started",
+            Self::Todo => "unstarted",
+            Self::Backlog => "backlog",
+            Self::Triage => "untriaged",
+            Self::Done => "completed",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+impl Cycle {
+    /// For `CycleFilter`.
+    pub fn filter(self) -> Value {
+        let field = match self {
+            Self::Current => "isActive",
+            Self::Next => "isNext",
+            Self::Previous => "isPrevious",
+        };
+        json!({field: {"eq": true}})
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Next => "next",
+            Self::Previous => "previous",
+        }
+    }
+}
