@@ -10,9 +10,10 @@ demo:
 build-engine:
     cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p skillcell-engine
 
-# compile the runtimes for scripts to components, beside the engine
+# compile the runtimes for scripts and the scorers to components, beside the engine
 build-plugins:
-    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p runtime-javascript -p runtime-shell
+    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p runtime-javascript -p runtime-shell -p scorer-bm25
+    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p scorer-hybrid
 
 # every test
 test:

@@ -5,17 +5,21 @@ mod guests;
 mod compiler;
 
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 fn main() {
-    guests::depends_on(&["engine", "plugins/runtimes", "wit", "fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
+    guests::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "wit", "fixtures/skills"]);
+    guests::depends_on(&["Cargo.lock", ".cargo/config.toml"]);
     println!("cargo::rerun-if-changed=guests.rs");
     let out = PathBuf::from(guests::variable("OUT_DIR"));
-    let components = guests::build(&["skillcell-engine", "runtime-javascript", "runtime-shell"]);
+    let components = guests::build(&["skillcell-engine", "runtime-javascript", "runtime-shell", "scorer-bm25"]);
+    // Apart, because it builds on another scorer without what makes that one a component.
+    guests::build(&["scorer-hybrid"]);
     precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
-    for language in ["javascript", "shell"] {
-        let component = components.join(format!("runtime_{language}.wasm"));
-        precompile(compiler::script_config(), &component, &out.join(format!("{language}.cwasm")));
+    for plugin in ["runtime_javascript", "runtime_shell", "scorer_bm25", "scorer_hybrid"] {
+        let component = components.join(format!("{plugin}.wasm"));
+        precompile(compiler::script_config(), &component, &out.join(format!("{plugin}.cwasm")));
     }
     std::fs::write(out.join("bundled.rs"), bundled(&guests::workspace().join("fixtures/skills")))
         .expect("cargo's folder is writable");
@@ -26,8 +30,17 @@ fn precompile(mut config: wasmtime::Config, component: &Path, native: &Path) {
     config.target(&guests::variable("TARGET")).expect("Cranelift knows the target");
     let engine = wasmtime::Engine::new(&config).expect("the settings fit the target");
     let bytes = std::fs::read(component).expect("the nested build made the component");
+    // A change of one guest need not cost the minute that all of them take.
+    let mut made_from = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut made_from);
+    bytes.hash(&mut made_from);
+    let (made_from, note) = (made_from.finish().to_string(), native.with_extension("made-from"));
+    if native.exists() && std::fs::read_to_string(&note).is_ok_and(|before| before == made_from) {
+        return;
+    }
     let code = engine.precompile_component(&bytes).expect("a valid component");
     std::fs::write(native, code).expect("cargo's folder is writable");
+    std::fs::write(note, made_from).expect("cargo's folder is writable");
 }
 
 /// Rust source for a list of all files below a folder, sorted, with their bytes.

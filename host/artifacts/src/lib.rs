@@ -6,8 +6,12 @@ pub mod compiler;
 pub static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm"));
 
 /// The runtimes for scripts as native code for this target. Python comes compiled in its own crate.
-pub static JAVASCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/javascript.cwasm"));
-pub static SHELL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shell.cwasm"));
+pub static JAVASCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime_javascript.cwasm"));
+pub static SHELL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime_shell.cwasm"));
+
+/// The scorers as native code for this target.
+pub static BM25: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scorer_bm25.cwasm"));
+pub static HYBRID: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scorer_hybrid.cwasm"));
 
 /// The example library of `fixtures/skills`: paths and contents, sorted by path.
 pub static BUNDLED_SKILLS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"));

@@ -1,0 +1,79 @@
+//! The score of each skill: names first, then everything else together.
+
+use crate::confidence::Confidence;
+use crate::evidence::{Evidence, evidence, rarest};
+use crate::folders::Folders;
+use crate::keywords::Keywords;
+use crate::lexicon::Lexicon;
+use crate::meanings::{Meaning, meanings};
+use crate::names::Names;
+use crate::weights;
+use scorer_bm25::bindings::skillcell::plugin::types::{Scored, SkillText};
+use scorer_bm25::component::Scorer;
+use scorer_bm25::reason::{Reason, with_reasons};
+
+/// Skills, arranged in every way in which a task may ask for them.
+#[derive(Default)]
+pub struct Hybrid {
+    lexicon: Lexicon,
+    keywords: Keywords,
+    folders: Folders,
+    names: Names,
+}
+
+impl Scorer for Hybrid {
+    fn put(&mut self, skill: &SkillText) {
+        self.gone(skill.number);
+        let slot = self.lexicon.put(skill);
+        self.keywords.put(slot, skill);
+        self.folders.put(slot, skill);
+        self.names.put(slot, skill);
+    }
+
+    fn gone(&mut self, number: u32) {
+        if let Some(slot) = self.lexicon.gone(number) {
+            self.keywords.gone(slot);
+            self.folders.gone(slot);
+            self.names.gone(slot);
+        }
+    }
+
+    fn score(&self, task: &str) -> Vec<Scored> {
+        let index = &self.lexicon.index;
+        let meanings = meanings(task, &self.lexicon);
+        let Evidence { mut by_slot, whole } = evidence(index, &meanings);
+        self.keywords.add(&meanings, weights::ALL_KEYWORDS * rarest(index), &mut by_slot);
+        let slots: Vec<u32> = index.skills().map(|(_, slot)| slot).collect();
+        self.folders.share(&slots, &mut by_slot);
+        let of_skills: Vec<f64> = slots.iter().map(|slot| by_slot[*slot as usize]).collect();
+        let confidence = Confidence::new(&of_skills, whole, rarest(index));
+        let named = self.names.in_task(task);
+        let score = |(slot, evidence): (&u32, &f64)| {
+            let score = confidence.score(*evidence);
+            if named.contains(slot) { weights::NAMED + (1.0 - weights::NAMED) * score } else { score }
+        };
+        with_reasons(slots.iter().zip(&of_skills).map(score), |place| {
+            let reason = self.reason(&meanings, slots[place]);
+            if named.contains(&slots[place]) { format!("called by its name; {reason}") } else { reason }
+        })
+    }
+}
+
+impl Hybrid {
+    /// For every word of the task, the word of the skill that counts for it.
+    fn reason(&self, meanings: &[Meaning], slot: u32) -> String {
+        let index = &self.lexicon.index;
+        let mut reason = Reason::default();
+        for meaning in meanings {
+            let found = meaning.senses.iter().find_map(|sense| {
+                let terms = sense.terms.iter();
+                let postings = terms.filter_map(|term| index.posting(*term, slot).map(|posting| (term, posting)));
+                postings.map(|(term, posting)| (posting.best_field(), index.vocabulary.text(*term))).min()
+            });
+            if let Some((field, word)) = found {
+                reason.add(field, word);
+            }
+        }
+        reason.to_string()
+    }
+}
