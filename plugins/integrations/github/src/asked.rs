@@ -34,6 +34,12 @@ const BRANCH_FOLDERS: &[&str] = &[
 /// Branches that are named without saying that they are branches.
 const USUAL_BRANCHES: &[&str] = &["main", "master", "develop", "trunk", "staging", "production"];
 
+/// Words before a branch.
+const BEFORE_BRANCH: &[&str] = &["on", "for", "of", "into", "from", "to", "is", "did", "does", "has"];
+
+/// What a list may be in the order of. These follow `by` and are no people.
+const ORDERS: &[&str] = &["age", "date", "time", "name", "file", "line", "size", "priority", "activity"];
+
 impl Asked {
     /// Nothing if no rule understands the question.
     pub fn of(question: &str) -> Option<Self> {
@@ -43,19 +49,14 @@ impl Asked {
         }
         let link = words.take(|word, _| Link::of(word).is_some()).and_then(Link::of);
         let branch = branch(&mut words);
-        let commit = words.take_after(&["commit", "sha", "revision"], is_commit).map(str::to_lowercase);
+        let commit = words.take(is_commit).map(str::to_lowercase);
         let named = words.take(|word, before| {
             is_repository(word)
                 && before.is_some_and(|before| BEFORE_REPOSITORY.iter().any(|known| before.eq_ignore_ascii_case(known)))
         });
         let number = words.take_number(&["pr", "request", "mr", "issue", "ticket", "bug", "pull"]);
         let person = person(&mut words);
-        let label = words
-            .take_after(&["label", "labelled", "labeled", "tagged"], |word| !FILLERS.contains(&word))
-            .map(str::to_owned);
-        if label.is_some() {
-            words.take(|word, _| ["label", "labelled", "labeled", "tagged"].contains(&word));
-        }
+        let label = label(&mut words);
 
         let mut read = VOCABULARY.read(&words);
         let number = number.or(link.and_then(|link| link.number));
@@ -98,22 +99,34 @@ fn branch<'a>(words: &mut Words<'a>) -> Option<&'a str> {
     let in_folder = |word: &str| word.split_once('/').is_some_and(|(folder, _)| BRANCH_FOLDERS.contains(&folder));
     words.take_after(&["branch"], is_name).or_else(|| words.take_before(&["branch"], is_name)).or_else(|| {
         words.take(|word, before| {
-            let on = before
-                .is_some_and(|before| ["on", "for", "of", "into", "from"].contains(&before.to_lowercase().as_str()));
+            let on = before.is_some_and(|before| BEFORE_BRANCH.contains(&before.to_lowercase().as_str()));
             on && (in_folder(word) || USUAL_BRANCHES.contains(&word))
         })
     })
 }
 
 /// `@ada`, `by ada` or `assigned to ada`.
-fn person(words: &mut Words) -> Option<String> {
-    let is_login =
-        |word: &str| is_name(word) && word.chars().all(|char| char.is_ascii_alphanumeric() || "-_[]".contains(char));
-    let mentioned =
-        words.take(|word, _| word.strip_prefix('@').is_some_and(|login| !login.is_empty() && !login.contains('/')));
-    let named =
-        mentioned.or_else(|| words.take_after(&["by"], is_login)).or_else(|| words.take_after(&["to"], is_login));
+fn person<'a>(words: &mut Words<'a>) -> Option<String> {
+    let is_login = |word: &str| {
+        is_name(word)
+            && !ORDERS.contains(&word)
+            && word.chars().all(|char| char.is_ascii_alphanumeric() || "-_[]".contains(char))
+    };
+    let is_mention = |word: &str| word.strip_prefix('@').is_some_and(|login| !login.is_empty() && !login.contains('/'));
+    let assigned = words.left().join(" ").contains("assigned to");
+    let after_to = |words: &mut Words<'a>| if assigned { words.take_after(&["to"], is_login) } else { None };
+    let mentioned = words.take(|word, _| is_mention(word));
+    let named = mentioned.or_else(|| words.take_after(&["by"], is_login)).or_else(|| after_to(words));
     named.map(|name| name.trim_start_matches('@').to_owned())
+}
+
+/// `labelled docs`, `label docs` or `the docs label`.
+fn label(words: &mut Words) -> Option<String> {
+    const LABELLED: &[&str] = &["label", "labelled", "labeled", "tagged"];
+    let is_label = |word: &str| !word.is_empty() && !FILLERS.contains(&word) && !LABELLED.contains(&word);
+    let label = words.take_after(LABELLED, is_label).or_else(|| words.take_before(&["label"], is_label))?;
+    words.take(|word, _| LABELLED.contains(&word));
+    Some(label.to_owned())
 }
 
 /// Whether a word can only be a name, because it means nothing else here.
@@ -125,8 +138,14 @@ fn is_name(word: &str) -> bool {
     !word.is_empty() && !is_filler && (!means_something || word.contains(['/', '_'])) && !word.starts_with(['#', '-'])
 }
 
-fn is_commit(word: &str) -> bool {
-    (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Whether a word is the beginning of a commit: after a word that says so, or because it can be nothing else.
+fn is_commit(word: &str, before: Option<&str>) -> bool {
+    let is_hexadecimal = (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_announced =
+        before.is_some_and(|before| ["commit", "sha", "revision"].contains(&before.to_lowercase().as_str()));
+    let is_mixed =
+        word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic());
+    is_hexadecimal && (is_announced || is_mixed)
 }
 
 fn is_repository(word: &str) -> bool {

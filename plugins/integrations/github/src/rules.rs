@@ -42,7 +42,7 @@ pub const VOCABULARY: Vocabulary = Vocabulary {
         ]),
         ("status", &["status", "state"]),
         ("check", &[
-            "checks", "ci", "ci check", "status check", "check run", "check suite", "build", "pipeline", "workflow",
+            "checks", "ci", "ci check", "status check", "check run", "check suite", "check status", "check result", "build", "pipeline", "workflow",
             "action", "github action", "job", "test", "failing check", "failed check", "check failing",
             "check failed",
         ]),
@@ -81,7 +81,7 @@ pub const VOCABULARY: Vocabulary = Vocabulary {
         ("repository", &["repository", "repositories", "repo", "project", "codebase"]),
         ("facts", &[
             "description", "describe", "overview", "fact", "language", "release", "version", "license", "star",
-            "fork", "topic", "visibility", "metadata", "homepage", "body", "title", "author", "label",
+            "fork", "topic", "visibility", "metadata", "homepage", "body", "title", "author", "label", "wrote", "old",
         ]),
         ("me", &[
             "who am i", "whoami", "my account", "my user", "my username", "my user name", "my login", "my profile",
@@ -89,10 +89,11 @@ pub const VOCABULARY: Vocabulary = Vocabulary {
         ]),
     ],
     fillers: &[
-        "already", "anybody", "anyone", "been", "content", "current", "each", "every", "everyone", "existing", "far",
-        "gave", "github", "given", "got", "happened", "into", "last", "left", "made", "main", "new", "newest",
-        "number", "off", "people", "posted", "reason", "recent", "recently", "report", "result", "so", "team", "text",
-        "there", "todo", "why", "work", "written", "yet",
+        "age", "already", "anybody", "anyone", "been", "content", "current", "each", "every", "everyone", "existing",
+        "far", "gave", "github", "given", "got", "grouped", "happened", "into", "last", "left", "made", "main",
+        "needing", "needs", "new", "newest", "number", "off", "ordered", "people", "posted", "reason", "recent",
+        "recently", "report", "require", "required", "result", "so", "sorted", "team", "text", "there", "today",
+        "todo", "why", "work", "written", "yet",
     ],
 };
 
@@ -131,14 +132,14 @@ pub const RULES: &[Rule<Topic>] = &[
     Rule {
         topic: Topic::Pulls,
         needs: "pulls",
-        may: "open closed merged draft mine person branch repository created status default",
+        may: "open closed merged draft mine person branch repository created status default assigned",
     },
     Rule {
         topic: Topic::Pulls,
         needs: "pulls review",
         may: "status pending open draft mine person branch repository created default",
     },
-    Rule { topic: Topic::Pulls, needs: "pr open", may: "draft mine person branch repository created default" },
+    Rule { topic: Topic::Pulls, needs: "pr open", may: "draft mine person branch repository created default assigned" },
     Rule {
         topic: Topic::Pull,
         needs: "pr",

@@ -22,6 +22,7 @@ fn every_answer_is_as_recorded() {
         ("review-status-mixed", "Who approved this PR?"),
         ("pulls", "List open pull requests"),
         ("pulls-mine", "List my pull requests"),
+        ("pulls-assigned-to-me", "PRs assigned to me"),
         ("pulls-draft", "Show draft PRs"),
         ("pulls-merged", "Which PRs were merged recently?"),
         ("pulls-none", "open PRs by nobody-we-know"),

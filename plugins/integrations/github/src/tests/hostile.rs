@@ -1,6 +1,7 @@
 //! Questions and services that nobody wants.
 
 use super::*;
+use integration_kit::http::{Head, Http, Receive, Request};
 use integration_kit::json::{Value, json};
 use proptest::prelude::*;
 
@@ -65,7 +66,7 @@ const FIELDS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn no_document_makes_an_answer_panic(value in values(), status in prop::sample::select(vec![200_u16, 200, 200, 403, 500])) {
@@ -113,10 +114,30 @@ fn names_from_a_repository_cannot_leave_their_place_in_an_address() {
     assert_eq!(address, "https://api.github.com/repos/a%2F..%2F../b%3Fc/git/ref/heads/feature/%C3%A9%3Fx%3D%23");
 }
 
+/// Every page has a next one.
+struct Endless(RefCell<usize>);
+
+impl Http for Endless {
+    fn stream(&self, request: &Request, receive: &mut Receive) -> Result<Head, QueryError> {
+        let page = self.0.replace_with(|page| *page + 1);
+        let next = format!("<{}&page={page}>; rel=\"next\"", request.address);
+        let head = Head { status: 200, headers: vec![("Link".into(), next)] };
+        let items = vec![json!({"number": 1, "title": "x".repeat(300), "user": {"login": "ada"}}); 100];
+        receive(&head, Value::from(items).to_string().as_bytes())?;
+        Ok(head)
+    }
+}
+
 #[test]
-fn a_list_without_an_end_ends() {
-    let endless: String = json!([{"number": 1, "title": "x".repeat(3_000)}]).to_string();
-    let service = Recorded::always(200, &endless);
-    let answer = GitHub::ask(&question("List open issues"), &service, &|_| ()).unwrap();
-    assert!(answer.chars().count() < 10_000);
+fn lists_without_an_end_are_read_within_limits() {
+    for (text, requests, note) in [
+        ("List open issues", 3, "(There are more: only the first 300 issues were read.)"),
+        ("List open pull requests", 23, "(There are more: only the first 300 pull requests were read.)"),
+    ] {
+        let service = Endless(RefCell::default());
+        let answer = GitHub::ask(&question(text), &service, &|_| ()).unwrap();
+        assert_eq!(*service.0.borrow(), requests, "{text}");
+        assert!(answer.contains(note) && answer.contains("The answer was too long"), "{answer}");
+        assert!(answer.chars().count() < 100_000);
+    }
 }

@@ -52,6 +52,8 @@ fn questions_and_their_variations_take_the_right_rule() {
                 "Get the approval status",
                 "reviews on this branch",
                 "Get PR reviews",
+                "Who are the reviewers of this PR?",
+                "Get review status for this branch",
             ],
         ),
         (
@@ -72,6 +74,11 @@ fn questions_and_their_variations_take_the_right_rule() {
                 "How many open PRs do we have?",
                 "PRs and their review status",
                 "Get open PR list",
+                "Show me all open PRs in this repository with their review status",
+                "List PRs needing review",
+                "open PRs sorted by age",
+                "PRs assigned to me",
+                "PRs created by me",
             ],
         ),
         (
@@ -96,6 +103,11 @@ fn questions_and_their_variations_take_the_right_rule() {
                 "Does this branch have merge conflicts?",
                 "Is PR #40 merged?",
                 "Show the description of pull request #42",
+                "Check PR status",
+                "Summarize PR #42",
+                "Is this PR ready to merge?",
+                "What is blocking this PR?",
+                "Who wrote PR 42?",
             ],
         ),
         (
@@ -119,6 +131,10 @@ fn questions_and_their_variations_take_the_right_rule() {
                 "status of the default branch",
                 "Are all checks passing on the main branch?",
                 "GitHub Actions status",
+                "Show check status",
+                "Is main green?",
+                "Has CI passed for 6dcb09b?",
+                "Are there any failing CI checks on this PR?",
             ],
         ),
         (
@@ -133,6 +149,8 @@ fn questions_and_their_variations_take_the_right_rule() {
                 "Show issues",
                 "open bugs",
                 "issues labelled bug",
+                "issues with the docs label",
+                "Which issues are assigned to me?",
                 "closed issues in this repo",
                 "issues assigned to bob",
                 "issues I opened",
@@ -219,6 +237,13 @@ fn questions_name_what_they_mean() {
     assert_eq!(asked("checks for commit 6DCB09B").commit.as_deref(), Some("6dcb09b"));
     assert_eq!(asked("PRs by @bob").person.as_deref(), Some("bob"));
     assert_eq!(asked("issues assigned to bob").person.as_deref(), Some("bob"));
-    assert_eq!(asked("issues assigned to me").person, None);
+    for question in
+        ["issues assigned to me", "open PRs sorted by age", "PRs related to login", "comments by file on PR #1"]
+    {
+        assert_eq!(asked(question).person, None, "{question}");
+    }
+    assert_eq!(asked("issues with the docs label").label.as_deref(), Some("docs"));
+    assert_eq!(asked("Is main green?").branch.as_deref(), Some("main"));
+    assert_eq!(asked("Has CI passed for 6dcb09b?").commit.as_deref(), Some("6dcb09b"));
     assert_eq!(asked("issues labelled good-first-issue").label.as_deref(), Some("good-first-issue"));
 }

@@ -15,7 +15,7 @@ const WITH_REVIEWS: usize = 20;
 pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     let repo = hub.repo()?;
     let asked = &hub.asked;
-    let author = if asked.has("mine") { Some(hub.login()?) } else { asked.person.clone() };
+    let person = if asked.has("mine") { Some(hub.login()?) } else { asked.person.clone() };
     let branch = if asked.has("branch") { hub.branch() } else { None };
     let state = if asked.has("merged") || asked.has("closed") { "closed" } else { "open" };
     hub.progress(&format!("reading {state} pull requests of {repo}"));
@@ -24,19 +24,25 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     let pages = hub.list(&path, "", &format!("pull requests of {repo}"))?;
     let read = pages.items.len();
     let mut pulls = pages.items;
+    let is_whose = |pull: &Value| match &person {
+        None => true,
+        Some(person) if asked.has("assigned") => {
+            pull.list("assignees").iter().any(|assignee| is(assignee, "login", person))
+        }
+        Some(person) => is(pull, "user.login", person),
+    };
+    let is_on = |pull: &Value, branch| is(pull, "head.ref", branch) || is(pull, "base.ref", branch);
     pulls.retain(|pull| {
-        author
-            .as_deref()
-            .is_none_or(|login| pull.text("user.login").is_some_and(|author| author.eq_ignore_ascii_case(login)))
-            && branch
-                .is_none_or(|branch| pull.text("head.ref") == Some(branch) || pull.text("base.ref") == Some(branch))
+        is_whose(pull)
+            && branch.is_none_or(|branch| is_on(pull, branch))
             && (!asked.has("merged") || pull.at("merged_at").is_some())
             && (!asked.has("draft") || pull.is("draft"))
     });
 
     let kind = if asked.has("merged") { "merged" } else { state };
     let draft = if asked.has("draft") { "draft " } else { "" };
-    let by = author.map(|login| format!(" by {login}")).unwrap_or_default();
+    let role = if asked.has("assigned") { "assigned to" } else { "by" };
+    let by = person.as_deref().map(|person| format!(" {role} {person}")).unwrap_or_default();
     let on = branch.map(|branch| format!(" from or into branch `{branch}`")).unwrap_or_default();
     let mut answer =
         Answer::new(&heading(pulls.len(), &format!("{kind} {draft}pull request"), &format!("{by}{on} in {repo}")));
@@ -61,6 +67,11 @@ pub fn to_review(hub: &Hub) -> Result<String, QueryError> {
     show(hub, &repo, &pages.items, false, &mut answer);
     answer.note_cut(pages.cut, pages.items.len(), "pull requests");
     Ok(answer.finish())
+}
+
+/// Whether a field has this text, whatever the case.
+fn is(value: &Value, path: &str, text: &str) -> bool {
+    value.text(path).is_some_and(|found| found.eq_ignore_ascii_case(text))
 }
 
 fn heading(number: usize, things: &str, rest: &str) -> String {

@@ -33,10 +33,14 @@ impl Http for Outgoing {
 /// Sends a request and waits for the head of its answer.
 fn exchange(request: &Request) -> Result<IncomingResponse, QueryError> {
     let outgoing = outgoing(request)?;
-    let body = outgoing.body().map_err(|()| broken(request, "there is no body to write to"))?;
+    // A body that is never asked for is not sent, not even as an empty one.
+    let body = (!request.body.is_empty()).then(|| outgoing.body()).transpose();
+    let body = body.map_err(|()| broken(request, "there is no body to write to"))?;
     let response = outgoing_handler::handle(outgoing, None).map_err(|error| failure(request, &error))?;
-    write(request, &body)?;
-    OutgoingBody::finish(body, None).map_err(|error| failure(request, &error))?;
+    if let Some(body) = body {
+        write(request, &body)?;
+        OutgoingBody::finish(body, None).map_err(|error| failure(request, &error))?;
+    }
     response.subscribe().block();
     match response.get() {
         Some(Ok(Ok(response))) => Ok(response),
@@ -47,7 +51,8 @@ fn exchange(request: &Request) -> Result<IncomingResponse, QueryError> {
 
 fn outgoing(request: &Request) -> Result<OutgoingRequest, QueryError> {
     let headers = Fields::new();
-    for (name, value) in &request.headers {
+    let length = (!request.body.is_empty()).then(|| ("content-length".to_owned(), request.body.len().to_string()));
+    for (name, value) in request.headers.iter().chain(&length) {
         headers
             .append(name, value.as_bytes())
             .map_err(|error| broken(request, &format!("the header `{name}` cannot be sent: {error:?}")))?;
@@ -66,9 +71,6 @@ fn outgoing(request: &Request) -> Result<OutgoingRequest, QueryError> {
 }
 
 fn write(request: &Request, body: &OutgoingBody) -> Result<(), QueryError> {
-    if request.body.is_empty() {
-        return Ok(());
-    }
     let stream = body.write().map_err(|()| broken(request, "the body is already written"))?;
     for chunk in request.body.chunks(WRITE_BYTES) {
         // The other side may answer before it has read everything, and that answer counts.
