@@ -7,6 +7,8 @@ pub struct Asked {
     pub topic: Topic,
     pub scope: Scope,
     pub runs: Runs,
+    /// The name of a workflow or job, if only that is meant.
+    pub part: Option<String>,
     /// On words that play no part.
     pub note: Option<String>,
 }
@@ -44,7 +46,7 @@ const USUAL_RUNS: usize = 10;
 
 const VOCABULARY: Vocabulary = Vocabulary {
     concepts: &[
-        ("runs", &["builds", "pipelines", "runs", "history", "pipeline run", "ci run", "build run"]),
+        ("runs", &["builds", "pipelines", "runs", "history", "pipeline runs", "ci runs", "build runs"]),
         ("test", &["test", "spec", "test case", "unit test", "testcase", "assertion"]),
         (
             "failed",
@@ -70,7 +72,7 @@ const VOCABULARY: Vocabulary = Vocabulary {
                 "timed out",
             ],
         ),
-        ("why", &["why", "reason", "cause", "how come"]),
+        ("why", &["why", "reason", "cause", "how come", "error message", "failure message", "message", "stack trace"]),
         (
             "passed",
             &[
@@ -118,16 +120,21 @@ const VOCABULARY: Vocabulary = Vocabulary {
     fillers: &[
         "code",
         "current",
+        "duration",
+        "far",
         "happened",
-        "log",
+        "long",
         "my",
         "name",
         "number",
         "project",
+        "ran",
         "repo",
         "repository",
         "so",
-        "far",
+        "still",
+        "take",
+        "took",
         "trigger",
         "triggered",
         "yet",
@@ -142,8 +149,8 @@ const RULES: &[Rule<Topic>] = &[
     },
     Rule {
         topic: Topic::FailedTests,
-        needs: "why failed",
-        may: "ci job workflow build runs recent branch commit status",
+        needs: "why failed|ci|job|workflow|build",
+        may: "runs recent branch commit status ci job workflow build failed",
     },
     Rule { topic: Topic::FailedRuns, needs: "runs failed", may: "ci recent branch everywhere build" },
     Rule { topic: Topic::FailedRuns, needs: "failed everywhere", may: "ci recent build job workflow runs branch" },
@@ -186,6 +193,7 @@ pub fn understand(question: &str) -> Option<Asked> {
         Some(number) => Scope::Pipeline(number),
         None => take_place(&mut words, &before),
     };
+    let part = take_part(&mut words);
     let read = VOCABULARY.read(&words);
     let topic = choose(RULES, &read)?;
     let scope = match scope {
@@ -193,14 +201,15 @@ pub fn understand(question: &str) -> Option<Asked> {
         scope => scope,
     };
     let runs = Runs { most: most.unwrap_or(USUAL_RUNS), everywhere: read.has("everywhere") };
-    Some(Asked { topic: narrowed(topic, &scope), scope, runs, note: read.note() })
+    Some(Asked { topic: narrowed(topic, &scope, part.is_some()), scope, runs, part, note: read.note() })
 }
 
-/// A list of pipelines has no sense where one is named.
-fn narrowed(topic: Topic, scope: &Scope) -> Topic {
-    match (topic, scope) {
-        (Topic::Runs, Scope::Pipeline(_) | Scope::Job(_) | Scope::Commit(_)) => Topic::Status,
-        (Topic::FailedRuns, Scope::Pipeline(_) | Scope::Job(_) | Scope::Commit(_)) => Topic::FailedJobs,
+/// A list of pipelines has no sense where one, or a part of one, is named.
+fn narrowed(topic: Topic, scope: &Scope, names_part: bool) -> Topic {
+    let names_one = names_part || matches!(scope, Scope::Pipeline(_) | Scope::Job(_) | Scope::Commit(_));
+    match topic {
+        Topic::Runs if names_one => Topic::Status,
+        Topic::FailedRuns if names_one => Topic::FailedJobs,
         _ => topic,
     }
 }
@@ -250,6 +259,15 @@ fn take_branch(words: &mut Words, before: &[String]) -> Option<String> {
             })
         });
     found.map(str::to_owned)
+}
+
+/// As in `workflow build-and-test` and `the deploy job`.
+fn take_part(words: &mut Words) -> Option<String> {
+    const PARTS: [&str; 2] = ["workflow", "job"];
+    const COUNTING: [&str; 7] = ["each", "every", "first", "second", "single", "slowest", "whole"];
+    let is_part =
+        |word: &str| (is_name(word) || word.contains(['-', '_'])) && !COUNTING.contains(&word.to_lowercase().as_str());
+    words.take_after(&PARTS, is_part).or_else(|| words.take_before(&PARTS, is_part)).map(str::to_owned)
 }
 
 /// Whether a word next to `branch` can only be its name.

@@ -21,7 +21,15 @@ pub struct Build {
     pub workflows: Vec<Value>,
     /// Which one it is, as in `on branch main`.
     pub place: String,
+    /// The name of the workflow or jobs that are meant, if not all.
+    part: Option<String>,
     notes: Vec<String>,
+}
+
+/// A workflow and those of its jobs that are meant.
+pub struct Section<'a> {
+    pub workflow: &'a Value,
+    pub jobs: Vec<Value>,
 }
 
 /// A job and the workflow it belongs to.
@@ -92,19 +100,57 @@ impl Build {
             workflows.sort_by_key(|workflow| std::cmp::Reverse(State::of(workflow)));
             workflows.truncate(WORKFLOWS);
         }
-        Self { pipeline, workflows, place, notes }
+        Self { pipeline, workflows, place, part: None, notes }
     }
 
     pub fn state(&self) -> State {
         State::of_pipeline(&self.pipeline, &self.workflows)
     }
 
-    pub fn jobs(&self, circle: &Circle) -> Result<Vec<Job<'_>>, QueryError> {
-        let mut all = Vec::new();
-        for workflow in &self.workflows {
-            all.extend(circle.jobs(workflow)?.into_iter().map(|job| Job { workflow, job }));
+    /// The same, but of its workflows and jobs only those of a name.
+    pub fn only(mut self, part: Option<&str>) -> Self {
+        if let Some(part) = part {
+            self.place = format!("in {part} {}", self.place);
+            self.part = Some(part.to_owned());
         }
-        Ok(all)
+        self
+    }
+
+    pub fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// The workflows that are meant, each with its jobs.
+    pub fn sections(&self, circle: &Circle) -> Result<Vec<Section<'_>>, QueryError> {
+        let is_meant = |thing: &Value| {
+            let name = thing.text("name").unwrap_or_default();
+            self.part.as_deref().is_none_or(|part| name.eq_ignore_ascii_case(part))
+        };
+        let whole = self.workflows.iter().any(is_meant);
+        let mut sections = Vec::new();
+        for workflow in self.workflows.iter().filter(|workflow| !whole || is_meant(workflow)) {
+            let mut jobs = circle.jobs(workflow)?;
+            if !whole {
+                jobs.retain(is_meant);
+            }
+            if whole || !jobs.is_empty() {
+                sections.push(Section { workflow, jobs });
+            }
+        }
+        if sections.is_empty() && self.part.is_some() {
+            return Err(QueryError::NotFound(format!(
+                "a workflow or job {} of {} in CircleCI",
+                self.place, circle.project.name
+            )));
+        }
+        Ok(sections)
+    }
+
+    pub fn jobs(&self, circle: &Circle) -> Result<Vec<Job<'_>>, QueryError> {
+        let sections = self.sections(circle)?.into_iter();
+        Ok(sections
+            .flat_map(|Section { workflow, jobs }| jobs.into_iter().map(move |job| Job { workflow, job }))
+            .collect())
     }
 
     /// Which pipeline it is, whose, since when, and where people see it.

@@ -25,7 +25,7 @@ pub fn answer(circle: &Circle, build: &Build) -> Result<String, QueryError> {
     }
     for workflow in &build.workflows {
         let has_reason = failed.iter().any(|job| std::ptr::eq(job.workflow, workflow));
-        if State::of(workflow) == State::Failed && !has_reason {
+        if State::of(workflow) == State::Failed && !has_reason && !build.is_part() {
             let name = workflow.text("name").unwrap_or("without a name");
             answer.item(&format!("workflow {name}: {}", state::word(workflow)));
         }

@@ -56,7 +56,7 @@ impl Integration for CircleCi {
 
 fn answer(circle: &Circle, asked: &Asked, question: &Question) -> Result<String, QueryError> {
     let here = &question.repository;
-    let build = || Build::find(circle, &asked.scope, here);
+    let build = || Build::find(circle, &asked.scope, here).map(|build| build.only(asked.part.as_deref()));
     match (asked.topic, &asked.scope) {
         (Topic::FailedTests, Scope::Job(number)) => failed_tests::answer_job(circle, *number),
         (_, Scope::Job(number)) => status::answer_job(circle, *number),

@@ -1,6 +1,6 @@
 //! How a build, or one job, is doing.
 
-use crate::build::{Build, took};
+use crate::build::{Build, Section, took};
 use crate::circle::Circle;
 use crate::state::{self, State};
 use integration_kit::json::Json;
@@ -9,16 +9,19 @@ use integration_kit::{QueryError, time};
 
 pub fn answer(circle: &Circle, build: &Build) -> Result<String, QueryError> {
     let name = &circle.project.name;
-    let mut answer = Answer::new(&format!("Build of {name} {}: {}", build.place, build.state().word()));
+    let sections = build.sections(circle)?;
+    let meant = sections.iter().flat_map(|section| &section.jobs).map(State::of).max();
+    let state = meant.filter(|_| build.is_part()).unwrap_or_else(|| build.state());
+    let mut answer = Answer::new(&format!("Build of {name} {}: {}", build.place, state.word()));
     build.introduce(&mut answer, circle);
-    for workflow in &build.workflows {
+    for Section { workflow, jobs } in &sections {
         let name = workflow.text("name").unwrap_or("without a name");
         answer.section(&format!("Workflow {name}: {}{}", state::word(workflow), took(workflow)));
-        for job in circle.jobs(workflow)? {
+        for job in jobs {
             let name = job.text("name").unwrap_or("without a name");
-            let is_approval = job.text("type") == Some("approval") && State::of(&job) == State::OnHold;
-            let happened = if is_approval { "waits for approval" } else { state::word(&job) };
-            answer.item(&format!("{name}: {happened}{}", took(&job)));
+            let is_approval = job.text("type") == Some("approval") && State::of(job) == State::OnHold;
+            let happened = if is_approval { "waits for approval" } else { state::word(job) };
+            answer.item(&format!("{name}: {happened}{}", took(job)));
         }
     }
     if build.workflows.is_empty() && build.state() == State::NotRun {

@@ -64,6 +64,8 @@ fn every_usual_question_has_its_answer() {
         ("Show job 1843", "job"),
         ("What tests failed on the main branch?", "no-failed-tests"),
         ("Get build status for this branch purple", "strange-word"),
+        ("Show failed jobs in workflow build-and-test", "failed-jobs-of-workflow"),
+        ("Did the format job pass?", "status-of-job"),
     ] {
         is_golden(&question(text), name);
     }
@@ -113,6 +115,10 @@ fn what_is_not_there_is_named() {
         "a pipeline on branch feature/empty of octo-org/hello in CircleCI"
     );
     assert_eq!(not_found("Did commit 1234abc pass?"), "a pipeline for commit 1234abc of octo-org/hello in CircleCI");
+    assert_eq!(
+        not_found("Did the deploy-docs job pass?"),
+        "a workflow or job in deploy-docs on branch feature/login of octo-org/hello in CircleCI"
+    );
     let mut other = question("Did CI pass?");
     other.repository.remote.as_mut().expect("there is one").name = "unknown".into();
     assert_eq!(ask(&other), Err(QueryError::NotFound("project octo-org/unknown in CircleCI".into())));

@@ -39,9 +39,24 @@ const VOCABULARY: Vocabulary = Vocabulary {
         ("ours", &["my team", "our team", "my team s"]),
         (
             "mine",
-            &["my", "mine", "assigned to me", "am i", "do i", "should i", "i have", "i am", "on me", "for me", "i m"],
+            &[
+                "my",
+                "mine",
+                "assigned to me",
+                "am i",
+                "do i",
+                "should i",
+                "i have",
+                "i am",
+                "on me",
+                "for me",
+                "i m",
+                "did i",
+                "on my plate",
+                "have i",
+            ],
         ),
-        ("assigned", &["assigned", "assignment", "assignee"]),
+        ("assigned", &["assigned", "assignment", "assignee", "assigned to me", "on my plate", "owned"]),
         ("unassigned", &["unassigned", "not assigned", "without assignee", "nobody", "no assignee", "no one"]),
         ("issue", &["issue", "ticket", "task", "story", "stories", "card", "item", "work", "todo list"]),
         ("bug", &["bug", "defect", "bug report"]),
@@ -49,15 +64,28 @@ const VOCABULARY: Vocabulary = Vocabulary {
         ("next", &["next", "upcoming", "coming"]),
         ("previous", &["previous", "last", "past"]),
         ("current", &["current", "active", "ongoing", "running"]),
-        ("high", &["high priority", "high prio", "highest priority", "important", "critical", "severe", "high"]),
-        ("urgent", &["urgent", "urgent priority", "blocker", "top priority"]),
+        ("high", &["high priority", "high prio", "highest priority", "important", "critical", "severe", "high", "p1"]),
+        ("urgent", &["urgent", "urgent priority", "blocker", "top priority", "p0"]),
         ("medium", &["medium priority", "medium", "normal priority"]),
         ("low", &["low priority", "low prio", "low"]),
         ("unranked", &["no priority", "without priority"]),
-        ("open", &["open", "unresolved", "not done", "not closed", "remaining", "outstanding", "unfinished"]),
+        (
+            "open",
+            &[
+                "open",
+                "unresolved",
+                "not done",
+                "not closed",
+                "remaining",
+                "outstanding",
+                "unfinished",
+                "left",
+                "pending",
+            ],
+        ),
         ("started", &["in progress", "working on", "started", "work on", "in review"]),
         ("todo", &["to do", "todo", "unstarted", "not started"]),
-        ("done", &["done", "completed", "closed", "finished", "resolved"]),
+        ("done", &["done", "completed", "closed", "finished", "resolved", "finish", "complete"]),
         ("canceled", &["canceled", "cancelled"]),
         ("backlog", &["backlog"]),
         ("triage", &["triage"]),
@@ -84,19 +112,24 @@ const VOCABULARY: Vocabulary = Vocabulary {
         ("branch", &["branch"]),
     ],
     fillers: &[
-        "linear",
-        "priority",
-        "prio",
-        "recent",
-        "new",
-        "existing",
         "comment",
-        "title",
+        "existing",
         "label",
+        "labeled",
+        "labelled",
+        "labels",
+        "linear",
+        "new",
         "plan",
         "planned",
+        "prio",
+        "priority",
+        "recent",
+        "tag",
+        "tagged",
+        "tags",
+        "title",
         "workspace",
-        "today",
     ],
 };
 
@@ -144,6 +177,28 @@ const SEARCHES: [&str; 14] = [
     "search",
 ];
 
+/// Words about times, which nothing is searched for by.
+const TIMES: [&str; 18] = [
+    "ago",
+    "changed",
+    "created",
+    "day",
+    "days",
+    "due",
+    "month",
+    "months",
+    "opened",
+    "overdue",
+    "recently",
+    "since",
+    "today",
+    "tomorrow",
+    "updated",
+    "week",
+    "weeks",
+    "yesterday",
+];
+
 /// Nothing if the question is none that is understood.
 pub fn understand(question: &str) -> Option<Asked> {
     let mut words = Words::of(question);
@@ -156,19 +211,30 @@ pub fn understand(question: &str) -> Option<Asked> {
     {
         return Some(Asked { topic: Topic::Issue(key.to_uppercase()), note: None });
     }
+    let assignee = take_assignee(&mut words);
+    let label = words.take_after(&["label", "labeled", "labelled", "tagged", "tag"], is_name).map(str::to_owned);
     let project = take_name(&mut words, "project");
     let team = take_name(&mut words, "team").or_else(|| take_team_key(&mut words));
     let read = VOCABULARY.read(&words);
-    let criteria = |read: &Read| criteria(read, team.as_deref(), &project.clone().unwrap_or_default());
+    let criteria = Criteria {
+        assignee,
+        label,
+        team: team.map(|words| words.join(" ")),
+        project: project.clone().unwrap_or_default(),
+        ..criteria(&read)
+    };
     if let Some(term) = term {
         let is_about_something_else = read.concepts.is_empty() && !read.unknown.is_empty();
         if is_about_something_else {
             return None;
         }
-        let topic = Topic::Search { term, criteria: criteria(&read) };
+        let topic = Topic::Search { term, criteria };
         return Some(Asked { topic, note: read.note() });
     }
     let about = choose(RULES, &read)?;
+    let (times, terms): (Vec<_>, Vec<_>) =
+        read.unknown.iter().cloned().partition(|word| TIMES.contains(&word.as_str()));
+    let other = Read { unknown: times, ..Read::default() };
     Some(match about {
         About::Branch => Asked { topic: Topic::IssueOfBranch, note: read.note() },
         About::Projects => {
@@ -176,11 +242,11 @@ pub fn understand(question: &str) -> Option<Asked> {
             Asked { topic: Topic::Projects { name, mine: read.has("mine") }, note: None }
         }
         // `authentication issues` are issues that have to do with authentication.
-        About::Issues if !read.unknown.is_empty() && !read.has("mine") && !read.has("cycle") => {
-            Asked { topic: Topic::Search { term: read.unknown.join(" "), criteria: criteria(&read) }, note: None }
+        About::Issues if !terms.is_empty() && !criteria.mine && criteria.cycle.is_none() => {
+            Asked { topic: Topic::Search { term: terms.join(" "), criteria }, note: other.note() }
         }
         About::Issues => {
-            let mut criteria = criteria(&read);
+            let mut criteria = criteria;
             // A cycle is looked at as a whole, and other lists for what is to be done.
             if criteria.cycle.is_none() {
                 criteria.state = criteria.state.or(Some(State::Open));
@@ -190,7 +256,8 @@ pub fn understand(question: &str) -> Option<Asked> {
     })
 }
 
-fn criteria(read: &Read, team: Option<&[String]>, project: &[String]) -> Criteria {
+/// What the concepts of a question say about issues.
+fn criteria(read: &Read) -> Criteria {
     let first = |concepts: &[&str]| concepts.iter().position(|concept| read.has(concept));
     let cycle = if read.has("cycle") {
         Some(first(&["next", "previous"]).map_or(Cycle::Current, |at| [Cycle::Next, Cycle::Previous][at]))
@@ -208,18 +275,22 @@ fn criteria(read: &Read, team: Option<&[String]>, project: &[String]) -> Criteri
         priority: first(&["urgent", "high", "medium", "low", "unranked"]).map(|at| priorities[at]),
         state,
         cycle,
-        team: team.map(|words| words.join(" ")),
         my_teams: read.has("ours"),
-        project: project.to_vec(),
+        ..Criteria::default()
     }
 }
 
-/// As in `ENG-123`. In lower case only after a word for it, because `utf-8` is none.
+/// As in `ENG-123`, but not `UTF-8`, unless it is called an issue.
 fn is_key(word: &str, before: Option<&str>) -> bool {
     const NAMES: [&str; 5] = ["issue", "ticket", "bug", "task", "story"];
-    let named = before.is_some_and(|before| NAMES.iter().any(|name| before.eq_ignore_ascii_case(name)));
-    let is_upper = word.chars().all(|char| !char.is_lowercase());
-    key_in(word).is_some_and(|key| key.len() == word.len()) && (is_upper || named)
+    const NO_TEAMS: [&str; 16] = [
+        "utf", "sha", "md", "iso", "http", "rfc", "cve", "tls", "ssl", "aes", "base", "step", "phase", "level", "top",
+        "v",
+    ];
+    let is_one_of = |text: &str, known: &[&str]| known.iter().any(|name| text.eq_ignore_ascii_case(name));
+    let team = word.split('-').next().unwrap_or_default();
+    let is_named = before.is_some_and(|before| is_one_of(before, &NAMES));
+    key_in(word).is_some_and(|key| key.len() == word.len()) && (is_named || !is_one_of(team, &NO_TEAMS))
 }
 
 /// The first key of an issue in a text, such as the name of a branch.
@@ -235,6 +306,15 @@ pub fn key_in(text: &str) -> Option<&str> {
         let ends = !number[digits..].starts_with(is_part);
         ((1..=7).contains(&digits) && ends).then(|| &rest[..team + 1 + digits])
     })
+}
+
+/// As in `issues assigned to Ada`.
+fn take_assignee(words: &mut Words) -> Option<String> {
+    let left = words.left();
+    let is_assigned =
+        left.windows(2).any(|pair| ["assigned", "belong", "belonging"].contains(&pair[0].as_str()) && pair[1] == "to");
+    let follows = |before: Option<&str>| before.is_some_and(|word| word.eq_ignore_ascii_case("to"));
+    words.take(|word, before| is_assigned && follows(before) && is_name(word)).map(str::to_owned)
 }
 
 /// The words of a name next to what it names, as in `project Mobile App` and `the Mobile App project`.

@@ -7,6 +7,10 @@ pub struct Criteria {
     pub kind: Kind,
     pub mine: bool,
     pub unassigned: bool,
+    /// By a part of their name.
+    pub assignee: Option<String>,
+    /// By a part of its name.
+    pub label: Option<String>,
     pub priority: Option<Priority>,
     /// Nothing means any.
     pub state: Option<State>,
@@ -61,9 +65,16 @@ impl Criteria {
             filter["assignee"] = json!({"isMe": {"eq": true}});
         } else if self.unassigned {
             filter["assignee"] = json!({"null": true});
+        } else if let Some(name) = &self.assignee {
+            let part = json!({"containsIgnoreCase": name});
+            filter["assignee"] = json!({"or": [{"displayName": part}, {"name": part}]});
         }
-        if self.kind == Kind::Bug {
-            filter["labels"] = json!({"some": {"name": {"containsIgnoreCase": "bug"}}});
+        let bug = (self.kind == Kind::Bug).then_some("bug");
+        let labels: Vec<_> = bug.into_iter().chain(self.label.as_deref()).map(labeled).collect();
+        match &labels[..] {
+            [] => {}
+            [one] => filter["labels"] = one.clone(),
+            several => filter["labels"] = json!({"and": several}),
         }
         if let Some(priority) = self.priority {
             filter["priority"] = json!({"in": priority.numbers()});
@@ -92,6 +103,9 @@ impl Criteria {
         let priority = self.priority.map_or("", Priority::word);
         let words = [whose, unassigned, state, priority, things];
         let what = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let assignee = self.assignee.as_ref().filter(|_| !self.mine && !self.unassigned);
+        let assignee = assignee.map(|name| format!(" assigned to {name}")).unwrap_or_default();
+        let label = self.label.as_ref().map(|label| format!(" labeled {label}")).unwrap_or_default();
         let cycle = self.cycle.map(|cycle| format!(" in the {} cycle", cycle.word())).unwrap_or_default();
         let team = match &self.team {
             Some(team) => format!(" of team {team}"),
@@ -102,8 +116,13 @@ impl Criteria {
             name if name.is_empty() => name,
             name => format!(" in project {name}"),
         };
-        format!("{what}{cycle}{team}{project}")
+        format!("{what}{assignee}{label}{cycle}{team}{project}")
     }
+}
+
+/// A filter for issues with a label whose name has this part.
+fn labeled(part: &str) -> Value {
+    json!({"some": {"name": {"containsIgnoreCase": part}}})
 }
 
 /// A filter for teams of a key or name.

@@ -22,10 +22,7 @@ pub fn answer(linear: &Linear, criteria: &Criteria) -> Result<String, QueryError
     if let Some(cycle) = criteria.cycle {
         return of_cycle(linear, criteria, cycle);
     }
-    let mut filter = criteria.filter();
-    if criteria.my_teams && criteria.team.is_none() {
-        filter["team"] = json!({"id": {"in": ids(&my_teams(linear)?)}});
-    }
+    let filter = whole_filter(linear, criteria)?;
     let mut found = read(linear, &filter)?;
     sort(&mut found.items, criteria.priority.is_some());
     let title = format!("{} in Linear: {}", capitalized(&criteria.describe()), found.items.len());
@@ -35,8 +32,12 @@ pub fn answer(linear: &Linear, criteria: &Criteria) -> Result<String, QueryError
 }
 
 pub fn search(linear: &Linear, term: &str, criteria: &Criteria) -> Result<String, QueryError> {
+    let mut filter = whole_filter(linear, criteria)?;
+    if let Some(cycle) = criteria.cycle {
+        filter["cycle"] = cycle.filter();
+    }
     linear.tell(&format!("searching issues for {term}"));
-    let variables = json!({"term": term, "filter": criteria.filter()});
+    let variables = json!({"term": term, "filter": filter});
     let found = linear.list(SEARCH, &variables, "searchIssues", "issues that match in Linear", SEARCH_PAGES)?;
     let count = found.items.len();
     let mut answer =
@@ -87,6 +88,15 @@ fn of_cycle(linear: &Linear, criteria: &Criteria, cycle: Cycle) -> Result<String
     }
     answer.note_cut(found.cut, found.items.len(), "issues");
     Ok(answer.finish())
+}
+
+/// The filter with the teams of whoever asks, if only those are meant.
+fn whole_filter(linear: &Linear, criteria: &Criteria) -> Result<Value, QueryError> {
+    let mut filter = criteria.filter();
+    if criteria.my_teams && criteria.team.is_none() {
+        filter["team"] = json!({"id": {"in": ids(&my_teams(linear)?)}});
+    }
+    Ok(filter)
 }
 
 /// As in `Engineering (ENG), cycle 14 Login: 2026-03-02 to 2026-03-16, 45 % done`.

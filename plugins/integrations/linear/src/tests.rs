@@ -218,6 +218,32 @@ fn my_teams_are_found_out_first() {
 }
 
 #[test]
+fn every_criterion_is_a_part_of_the_filter() {
+    let filter = |text: &str| {
+        let service = Recorded::always(200, "{}");
+        assert!(Linear::ask(&question(text), &service, &|_| {}).is_err());
+        let body: Value = serde_json::from_slice(&service.requests()[0].body).expect("a body is JSON");
+        body["variables"]["filter"].clone()
+    };
+    let has = |part: &str| json!({"containsIgnoreCase": part});
+    let labeled = |part: &str| json!({"some": {"name": has(part)}});
+    let open = json!({"type": {"nin": ["completed", "canceled", "duplicate"]}});
+    let of_bob = json!({"or": [{"displayName": has("Bob")}, {"name": has("Bob")}]});
+    assert_eq!(filter("issues assigned to Bob"), json!({"assignee": of_bob, "state": open}));
+    let both = json!({"and": [labeled("bug"), labeled("frontend")]});
+    assert_eq!(filter("bugs labeled frontend"), json!({"labels": both, "state": open}));
+    assert_eq!(filter("my started issues")["state"], json!({"type": {"eq": "started"}}));
+    assert_eq!(filter("low priority issues")["priority"], json!({"in": [4]}));
+    let team = json!({"or": [{"key": {"eqIgnoreCase": "ENG"}}, {"name": has("ENG")}]});
+    assert_eq!(
+        filter("unassigned issues of team ENG"),
+        json!({"assignee": {"null": true}, "state": open, "team": team})
+    );
+    assert_eq!(filter("current sprint issues about login"), json!({"cycle": {"isActive": {"eq": true}}}));
+    assert_eq!(filter("status of my projects")["members"], json!({"some": {"isMe": {"eq": true}}}));
+}
+
+#[test]
 fn progress_says_what_is_read() {
     let told = RefCell::new(Vec::new());
     let service = Recorded::open(folder(), PUBLIC);

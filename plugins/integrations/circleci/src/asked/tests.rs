@@ -34,6 +34,8 @@ fn failed_jobs_are_asked_for_in_many_ways() {
             "failures",
             "Show failing checks on this branch",
             "Get CI failures",
+            "Which checks failed on this PR?",
+            "Are there any failing checks?",
         ],
     );
 }
@@ -49,6 +51,9 @@ fn failed_tests_are_asked_for_in_many_ways() {
             "Get failed tests for pipeline #412",
             "test results of job 1843",
             "Why did the build fail?",
+            "Why is CI red?",
+            "Get error messages from the failed build",
+            "list the failing test cases with their messages",
             "Did the unit tests pass?",
             "Which specs broke?",
         ],
@@ -82,7 +87,10 @@ fn status_is_asked_for_in_many_ways() {
             "Did CI pass?",
             "Is the build green?",
             "What's the CI status?",
-            "Is the pipeline running?",
+            "Is the pipeline still running?",
+            "Show the most recent pipeline run",
+            "What jobs ran in the last pipeline?",
+            "How long did the last build take?",
             "Did the build pass or fail?",
             "Show checks on this branch",
             "Show pipeline #409",
@@ -112,6 +120,22 @@ fn the_place_is_named_in_many_ways() {
         ("tests of job #1843", Scope::Job(1843)),
     ] {
         assert_eq!(scope(question), expected, "{question}");
+    }
+}
+
+#[test]
+fn a_workflow_or_job_may_be_named() {
+    let part = |question| understand(question).map(|asked| (asked.topic, asked.part.unwrap_or_default(), asked.note));
+    for (question, topic, name) in [
+        ("Show failed jobs in workflow build-and-test", Topic::FailedJobs, "build-and-test"),
+        ("Show me the deploy job status", Topic::Status, "deploy"),
+        ("Did the unit-tests job pass?", Topic::Status, "unit-tests"),
+        ("What tests failed in the unit-tests job?", Topic::FailedTests, "unit-tests"),
+        ("Recent runs of workflow nightly", Topic::Status, "nightly"),
+        ("Show failed jobs", Topic::FailedJobs, ""),
+        ("Show job 1843", Topic::Status, ""),
+    ] {
+        assert_eq!(part(question), Some((topic, name.to_owned(), None)), "{question}");
     }
 }
 

@@ -28,6 +28,8 @@ fn my_issues_are_asked_for_in_many_ways() {
             "list all of my tasks, please",
             "my issues",
             "Which tickets do I have?",
+            "What's assigned to me?",
+            "What is on my plate?",
         ],
     );
     let started = Criteria { mine: true, state: Some(State::Started), ..Criteria::default() };
@@ -74,6 +76,10 @@ fn bugs_and_priorities_are_asked_for_in_many_ways() {
     all_are(&Topic::Issues(unassigned), &["List unassigned urgent issues"]);
     let low = Criteria { priority: Some(Priority::Low), state: Some(State::Done), ..Criteria::default() };
     all_are(&Topic::Issues(low), &["completed low priority issues"]);
+    let of_bob = Criteria { assignee: Some("Bob".into()), ..open_issues() };
+    all_are(&Topic::Issues(of_bob), &["issues assigned to Bob"]);
+    let labeled = Criteria { label: Some("frontend".into()), ..open_issues() };
+    all_are(&Topic::Issues(labeled), &["open issues labeled frontend", "issues with label frontend"]);
     all_are(&Topic::Issues(Criteria { my_teams: true, ..open_issues() }), &["Show my team's issues"]);
 }
 
@@ -120,7 +126,14 @@ fn searches_are_asked_for_in_many_ways() {
 fn an_issue_is_named_by_its_key() {
     all_are(
         &Topic::Issue("ENG-123".into()),
-        &["Show ENG-123", "What is ENG-123 about?", "status of issue eng-123", "ENG-123", "Get comments on ENG-123"],
+        &[
+            "Show ENG-123",
+            "What is ENG-123 about?",
+            "status of issue eng-123",
+            "ENG-123",
+            "Get comments on ENG-123",
+            "details of eng-123",
+        ],
     );
     all_are(&Topic::IssueOfBranch, &["Get the issue of this branch", "Which ticket is this branch for?"]);
     for (text, key) in [
@@ -143,6 +156,9 @@ fn an_issue_is_named_by_its_key() {
 fn words_that_play_no_part_are_named() {
     let asked = understand("my purple issues").expect("the rest is understood");
     assert!(asked.note.is_some_and(|note| note.contains("`purple`")));
+    let asked = understand("Show open issues created today").expect("the rest is understood");
+    assert_eq!(asked.topic, Topic::Issues(open_issues()));
+    assert!(asked.note.is_some_and(|note| note.contains("`created`, `today`")));
 }
 
 #[test]
