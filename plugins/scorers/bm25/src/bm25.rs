@@ -22,7 +22,7 @@ const MOST_POSTINGS: usize = 300_000;
 const MOST_READ: usize = 2_000;
 
 /// A skill that covers this many words that only it has is a perfect match, however long the task is.
-const ENOUGH_WORDS: f64 = 4.0;
+const ENOUGH_WORDS: f64 = 3.0;
 
 /// Skills, arranged by their words.
 #[derive(Default)]

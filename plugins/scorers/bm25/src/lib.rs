@@ -9,6 +9,7 @@ pub mod field;
 pub mod words;
 pub mod stop_words;
 pub mod vocabulary;
+pub mod hasher;
 pub mod index;
 pub mod worth;
 pub mod bm25;

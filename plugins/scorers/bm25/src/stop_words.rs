@@ -1,9 +1,19 @@
 //! Words that say nothing about a task, in English and French.
 
+use crate::hasher::BuildWordHasher;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// Whether a folded word is one of them.
 pub fn is_stop_word(word: &str) -> bool {
-    is_english(word) || is_french(word)
+    word.len() <= LONGEST && ALL.contains(word)
 }
+
+/// Both lists: every word of every skill is looked up here.
+static ALL: LazyLock<HashSet<&str, BuildWordHasher>> =
+    LazyLock::new(|| ENGLISH.iter().chain(FRENCH).copied().collect());
+
+const LONGEST: usize = 8;
 
 pub fn is_english(word: &str) -> bool {
     ENGLISH.binary_search(&word).is_ok()
@@ -48,6 +58,7 @@ mod tests {
     fn the_lists_are_sorted() {
         assert!(ENGLISH.is_sorted());
         assert!(FRENCH.is_sorted());
+        assert_eq!(ENGLISH.iter().chain(FRENCH).map(|word| word.len()).max(), Some(LONGEST));
     }
 
     #[test]

@@ -1,18 +1,15 @@
 //! All words of all skills, each under a number.
 
+use crate::hasher::BuildWordHasher;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::rc::Rc;
 
 /// The number of a word, until no skill has it any more.
 pub type Term = u32;
 
-/// Without random numbers: there is no source of them here, and nobody looks at the order.
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
-
 #[derive(Default)]
 pub struct Vocabulary {
-    terms: HashMap<Rc<str>, Term, FixedHasher>,
+    terms: HashMap<Rc<str>, Term, BuildWordHasher>,
     texts: Vec<Rc<str>>,
     unused: Vec<Term>,
 }

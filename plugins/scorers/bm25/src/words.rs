@@ -6,7 +6,7 @@ use crate::stop_words::is_stop_word;
 const MOST_BYTES: usize = 48;
 
 /// More of a task is not read. Whoever writes more has said what it is about.
-const MOST_OF_A_TASK: usize = 64 << 10;
+const MOST_OF_A_TASK: usize = 16 << 10;
 
 /// The beginning of a long task.
 pub fn opening(task: &str) -> &str {
@@ -37,31 +37,60 @@ pub fn is_telling_part(part: &str) -> bool {
 /// A character that is no letter, number or hyphen separates words. The plus and number signs of `C++` and `C#` belong
 /// to them. Scripts without spaces give one word for each character.
 pub fn each_compound(text: &str, mut see: impl FnMut(&str)) {
-    let mut word = String::new();
-    let mut finish = |word: &mut String| {
+    let mut see = |word: &str| {
         let compound = word.trim_matches('-');
         if !compound.is_empty() && compound.len() <= MOST_BYTES {
             see(compound);
         }
-        word.clear();
     };
-    for letter in text.chars() {
+    let mut word = String::new();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let plain = plain_beginning(rest);
+        if plain > 0 {
+            let (beginning, after) = rest.split_at(plain);
+            // Most words are in lower case already and need no copy.
+            if word.is_empty() && after.bytes().next().is_none_or(ends_word) {
+                see(beginning);
+            } else {
+                word.push_str(beginning);
+            }
+            rest = after;
+            continue;
+        }
+        rest = &rest[letter.len_utf8()..];
         match letter {
-            'a'..='z' | '0'..='9' | '-' => word.push(letter),
             'A'..='Z' => word.push(letter.to_ascii_lowercase()),
             '+' | '#' if is_name_of_language(&word) => word.push(letter),
             // Marks over the letter before.
             '\u{300}'..='\u{36f}' => {}
-            _ if letter.is_ascii() || !letter.is_alphanumeric() => finish(&mut word),
+            _ if letter.is_ascii() || !letter.is_alphanumeric() => finish(&mut word, &mut see),
             _ if stands_alone(letter) => {
-                finish(&mut word);
+                finish(&mut word, &mut see);
                 word.push(letter);
-                finish(&mut word);
+                finish(&mut word, &mut see);
             }
             _ => fold_into(&mut word, letter),
         }
     }
-    finish(&mut word);
+    finish(&mut word, &mut see);
+}
+
+fn finish(word: &mut String, see: &mut impl FnMut(&str)) {
+    if !word.is_empty() {
+        see(word);
+        word.clear();
+    }
+}
+
+/// How many bytes at the beginning are small letters, numbers and hyphens without accents.
+fn plain_beginning(text: &str) -> usize {
+    text.bytes().take_while(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')).count()
+}
+
+/// Whether nothing after a plain beginning belongs to it.
+fn ends_word(next: u8) -> bool {
+    next.is_ascii() && !next.is_ascii_uppercase() && !matches!(next, b'+' | b'#')
 }
 
 fn is_name_of_language(word: &str) -> bool {

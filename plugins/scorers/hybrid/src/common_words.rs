@@ -1,16 +1,24 @@
-//! Words that everybody uses for everything.
+//! Words that tell little, because everybody uses them for everything.
 
+use crate::stem::stem;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-static COMMON: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-    let lines = include_str!("../data/common.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(str::split_whitespace).collect()
-});
-
-/// Whether a folded word is one of them.
+/// Whether a folded word tells little even when a skill has it.
 pub fn is_common(word: &str) -> bool {
     COMMON.contains(word)
+}
+
+/// Whether it tells nothing that no skill has a word, in any form.
+pub fn is_vague(word: &str) -> bool {
+    is_common(word) || VAGUE.contains(stem(word))
+}
+
+static COMMON: LazyLock<BTreeSet<&str>> = LazyLock::new(|| words(include_str!("../data/common.txt")).collect());
+static VAGUE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| words(include_str!("../data/vague.txt")).map(stem).collect());
+
+fn words(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
 }
 
 #[cfg(test)]
@@ -20,6 +28,7 @@ mod tests {
     #[test]
     fn they_are_in_the_form_that_words_have() {
         assert!(is_common("yesterday") && is_common("voudrais") && !is_common("invoice"));
-        assert!(COMMON.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())));
+        assert!(is_vague("yesterday") && is_vague("stared") && !is_vague("invoice"));
+        assert!(COMMON.iter().chain(VAGUE.iter()).all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())));
     }
 }

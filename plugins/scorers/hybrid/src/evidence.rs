@@ -6,7 +6,7 @@ use scorer_bm25::index::Index;
 use scorer_bm25::worth::{Worth, rarity};
 
 /// Most skills that all words together may name. More would take longer than a call may.
-const MOST_POSTINGS: usize = 250_000;
+const MOST_POSTINGS: usize = 100_000;
 
 /// The sum for each slot, and the sum that a skill would have that is about nothing but every word of the task.
 pub struct Evidence {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHORTEST_PART: usize = 3;
 
 /// Most words of a task that are compared with every keyword.
-const MOST_WORDS: usize = 32;
+const MOST_WORDS: usize = 16;
 
 #[derive(Default)]
 pub struct Keywords {

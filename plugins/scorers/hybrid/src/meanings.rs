@@ -1,6 +1,6 @@
 //! The words of a task, and which words of the skills each of them may mean.
 
-use crate::common_words::is_common;
+use crate::common_words::{is_common, is_vague};
 use crate::lexicon::Lexicon;
 use crate::stem::stem;
 use crate::thesaurus::THESAURUS;
@@ -65,12 +65,23 @@ pub fn meanings(task: &str, lexicon: &Lexicon) -> Vec<Meaning> {
         }
         Meaning {
             weight: if is_common { weights::COMMON } else { 1.0 },
-            unknown: if is_french { weights::UNKNOWN_FRENCH } else { weights::UNKNOWN },
+            unknown: unknown(&word, is_french),
             senses: senses.found,
             word,
         }
     };
     words_of(task, lexicon).into_iter().map(meaning).collect()
+}
+
+/// What is asked for when no skill has a word. Numbers, vague words and French ones need not speak of anything else.
+fn unknown(word: &str, is_french: bool) -> f64 {
+    if word.starts_with(|letter: char| letter.is_ascii_digit()) || is_vague(word) {
+        weights::UNKNOWN_VAGUE
+    } else if is_french {
+        weights::UNKNOWN_FRENCH
+    } else {
+        weights::UNKNOWN
+    }
 }
 
 impl Sense {

@@ -32,10 +32,11 @@ pub const RARITY: f64 = 0.85;
 /// What a common word is worth beside another.
 pub const COMMON: f64 = 0.3;
 
-/// What a word that no skill has asks for, beside one that a single skill has; and the same in French, where it may only be
-/// missing in the glossary.
+/// What a word that no skill has asks for, beside one that a single skill has. In French it may only be missing in the
+/// glossary.
 pub const UNKNOWN: f64 = 1.75;
 pub const UNKNOWN_FRENCH: f64 = 1.05;
+pub const UNKNOWN_VAGUE: f64 = 0.5;
 
 /// What all keywords of a skill add, beside one word that only it has.
 pub const ALL_KEYWORDS: f64 = 0.1;
