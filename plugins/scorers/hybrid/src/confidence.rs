@@ -7,6 +7,10 @@ const BACKGROUND_RANK: usize = 5;
 /// With fewer skills, all of them may fit.
 const LEAST_SKILLS: usize = 10;
 
+/// The score from which on a skill is a candidate.
+const CANDIDATE: f64 = 0.2;
+const HALF: f64 = 0.5;
+
 /// Turns evidence into scores from 0 to 1.
 pub struct Confidence {
     background: f64,
@@ -25,8 +29,15 @@ impl Confidence {
     }
 
     pub fn score(&self, evidence: f64) -> f64 {
-        ((evidence - self.background) / self.perfect).clamp(0.0, 1.0)
+        let share = ((evidence - self.background) / self.perfect).max(0.0);
+        bounded(CANDIDATE * (share / CANDIDATE).powf(weights::DISTANCE))
     }
+}
+
+/// Leaves the lower half as it is and lets the upper one come near to 1 without reaching it, so that the better of two good
+/// skills stays the better one.
+fn bounded(score: f64) -> f64 {
+    if score < HALF { score } else { 1.0 - HALF * (-(score - HALF) / HALF).exp() }
 }
 
 /// What a skill gets that happens to share words with the task.
@@ -51,6 +62,14 @@ mod tests {
             let scores = evidence.iter().map(|evidence| confidence.score(*evidence));
             assert!(scores.into_iter().all(|score| (0.0..=1.0).contains(&score)), "{whole}");
         }
+    }
+
+    #[test]
+    fn more_evidence_is_a_better_score() {
+        let confidence = Confidence::new(&[], 10.0, 4.0);
+        let scores: Vec<f64> = (0..60).map(|evidence| confidence.score(f64::from(evidence))).collect();
+        assert!(scores.is_sorted_by(|left, right| left < right), "{scores:?}");
+        assert!(scores[0].abs() < 1e-9 && scores[59] > 0.95);
     }
 
     #[test]

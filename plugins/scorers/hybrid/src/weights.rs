@@ -53,5 +53,8 @@ pub const TASK_LENGTH: f64 = 0.57;
 /// The share of that evidence that makes a perfect score.
 pub const PERFECT: f64 = 2.15;
 
+/// How far scores are drawn apart: 1 not at all.
+pub const DISTANCE: f64 = 1.5;
+
 /// The least score of a skill that the task calls by its name.
 pub const NAMED: f64 = 0.9;
