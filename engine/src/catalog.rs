@@ -6,13 +6,14 @@ mod texts;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Called, Candidate, Change, Document, Duplicates, Explained, FoundAsset, FoundResource,
-    FoundScript, FoundSkill, Hit, Location, LookupError, Match, Node, OperatorSettings, Page, Problem, Reference,
-    Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
+    FoundScript, FoundSkill, Hit, Location, LookupError, Match, Mention, Node, OperatorSettings, Page, Problem,
+    Reference, Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::document;
 use crate::folders::{self, Folders};
+use crate::mentions::{self, Mentioned};
 use crate::neighbours;
 use crate::paths;
 use crate::problem::Finding;
@@ -77,6 +78,8 @@ struct Contents {
 struct Reading {
     skill: Option<Rc<Skill>>,
     findings: Vec<Finding>,
+    /// The tools that it names, if it is a skill.
+    mentions: Vec<Mentioned>,
     /// Whether the file is still in a place where a skill can be.
     wanted: bool,
 }
@@ -327,6 +330,22 @@ impl Catalog {
         references::references(&text, |path| root.has_file(&paths::join(resources, path)))
     }
 
+    pub fn mentions(&self, most: u32) -> Vec<Mention> {
+        let of_skill = |(number, skill): (usize, &Skill)| {
+            let reading = self.contents.get(skill.root as usize)?.files.get(&skill.file)?;
+            let mention = move |found: &Mentioned| Mention {
+                skill: self.shelf.address(number),
+                file: self.shelf.skill(number).location(),
+                line: found.line,
+                column: found.column,
+                server: found.server.clone(),
+                tool: found.tool.clone(),
+            };
+            Some(reading.mentions.iter().map(mention))
+        };
+        self.shelf.skills().filter_map(of_skill).flatten().take(most as usize).collect()
+    }
+
     pub fn settings_of(&self, root: u32) -> Settings {
         self.settings.get(root as usize).cloned().unwrap_or_else(|| self.settle(root))
     }
@@ -417,11 +436,16 @@ impl Contents {
 
 impl Reading {
     fn of(root: u32, folder_name: &str, file: &str, text: Result<String, ReadError>) -> Self {
-        let (skill, findings) = match text {
-            Ok(text) => skill::read(root, folder_name, file, &text),
-            Err(error) => (None, vec![Finding::unreadable(&error)]),
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                let findings = vec![Finding::unreadable(&error)];
+                return Self { skill: None, findings, mentions: Vec::new(), wanted: true };
+            }
         };
-        Self { skill: skill.map(Rc::new), findings, wanted: true }
+        let (skill, findings) = skill::read(root, folder_name, file, &text);
+        let mentions = skill.as_ref().map(|_| mentions::mentions(&text)).unwrap_or_default();
+        Self { skill: skill.map(Rc::new), findings, mentions, wanted: true }
     }
 }
 

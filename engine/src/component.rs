@@ -3,8 +3,8 @@
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Called, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Guest, Location, LookupError, Node, OperatorSettings, Page, Problem, Reference, Request, ScriptError,
-    SearchResult, Settings, SkillFiles, TextDelta,
+    FoundSkill, Guest, Location, LookupError, Mention, Node, OperatorSettings, Page, Problem, Reference, Request,
+    ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -105,5 +105,8 @@ impl<E: Engine> Guest for E {
     }
     fn references_of(file: Location) -> Vec<Reference> {
         ask(|catalog| catalog.references_of(&file))
+    }
+    fn mentions(most: u32) -> Vec<Mention> {
+        ask(|catalog| catalog.mentions(most))
     }
 }

@@ -24,6 +24,7 @@ pub mod assets;
 pub mod document;
 pub mod json;
 pub mod references;
+pub mod mentions;
 pub mod resource;
 pub mod tokens;
 pub mod score;

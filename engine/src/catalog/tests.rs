@@ -72,3 +72,35 @@ fn an_answer_names_every_file_that_decided_about_it() {
     let sources: Vec<_> = found.sources.iter().map(|source| (source.root, source.path.as_str())).collect();
     assert_eq!(sources, [(0, "one.md"), (0, SETTINGS_FILE), (1, SETTINGS_FILE)]);
 }
+
+#[test]
+fn mentions_follow_the_skills_and_nothing_else() {
+    let naming = |keyword: &str, body: &str| format!("---\nkeywords: [{keyword}]\ndescription: d\n---\n{body}\n");
+    let mut first = MemoryRoot::new("one")
+        .file("b.md", &naming("x", "`mcp__skillcell__query`, mcp__github__get_issue"))
+        .file("notes.md", "no skill: mcp__skillcell__skill\n");
+    let text = "---\nname: a\ndescription: d\nallowed-tools: [Read, mcp__skillcell__skill]\n---\n";
+    let second = MemoryRoot::new("two").file("a/SKILL.md", text).file("b.md", &naming("x", "mcp__skillcell__query"));
+    let mut catalog = memory::catalog(vec![first.clone(), second], Duplicates::Refuse);
+    let told = |catalog: &Catalog, most: u32| -> Vec<String> {
+        let said = |found: Mention| {
+            let Mention { skill, file, line, column, server, tool } = found;
+            format!("{skill} {}/{}:{line}:{column} {server} {tool}", file.root, file.path)
+        };
+        catalog.mentions(most).into_iter().map(said).collect()
+    };
+    let all = [
+        "a 1/a/SKILL.md:4:23 skillcell skill",
+        "b 0/b.md:5:2 skillcell query",
+        "b 0/b.md:5:26 github get_issue",
+        "two:b 1/b.md:5:1 skillcell query",
+    ];
+    assert_eq!(told(&catalog, 99), all);
+    assert_eq!(told(&catalog, 2), all[..2]);
+    assert_eq!(told(&catalog, 0), [""; 0]);
+    first = first.file("b.md", &naming("x", "nothing"));
+    catalog.roots[0] = Box::new(first);
+    catalog.update(vec![Change::File(Location { root: 0, path: "b.md".to_owned() })]);
+    catalog.arrange();
+    assert_eq!(told(&catalog, 99), [all[0], all[3]]);
+}

@@ -8,8 +8,8 @@ pub use load::LoadError;
 
 use crate::bindings::catalog::{
     Answer, AssetError, Called, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, LookupError, Node, OperatorSettings, Page, Reference, Request, ScriptError, SearchResult, Settings,
-    SkillFiles, TextDelta,
+    FoundSkill, LookupError, Mention, Node, OperatorSettings, Page, Reference, Request, ScriptError, SearchResult,
+    Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem, SkillModel};
@@ -216,6 +216,10 @@ impl EngineInstance {
 
     pub fn references_of(&mut self, file: &Location) -> Result<Vec<Reference>, Broken> {
         self.ask("references-of", |engine, store| engine.call_references_of(store, file))
+    }
+
+    pub fn mentions(&mut self, most: u32) -> Result<Vec<Mention>, Broken> {
+        self.ask("mentions", |engine, store| engine.call_mentions(store, most))
     }
 
     fn ask<T>(
