@@ -1,5 +1,8 @@
 //! What is served is what is on disk.
 
+mod meanwhile;
+mod reading;
+
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Session, eventually, write_files};

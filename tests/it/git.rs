@@ -11,6 +11,7 @@ mod network;
 mod refresh;
 mod serving;
 mod sharing;
+mod terminal;
 mod token;
 
 use crate::{SKILLCELL, SMALL};
