@@ -66,8 +66,11 @@ pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Can be read and written too, by whoever keeps a note in it.
 fn lock_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+    let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true).mode(0o600).custom_flags(no_link).open(path)
 }
 
 fn check(path: &Path, metadata: &std::fs::Metadata) -> Result<(), Untrusted> {

@@ -7,12 +7,10 @@ use crate::git::{Patience, prepare_libgit2};
 use crate::moment;
 use crate::private;
 use git2::{Repository, RepositoryOpenFlags};
-use rustix::fs::{FlockOperation, OFlags};
-use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -73,18 +71,13 @@ pub fn hold(remote: &Remote, patience: &Patience) -> Result<Held, SyncError> {
     }
     let lock = remote.lock();
     let unusable = |reason: io::Error| SyncError::Unusable { path: lock.clone(), reason };
-    let no_link = OFlags::NOFOLLOW.bits().cast_signed();
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).read(true).write(true).mode(0o600).custom_flags(no_link);
-    let file = options.open(&lock).map_err(unusable)?;
-    loop {
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => break,
-            Err(Errno::WOULDBLOCK) if !patience.is_over() => std::thread::park_timeout(BETWEEN_TRIES),
-            Err(Errno::WOULDBLOCK) => return Err(SyncError::Busy { lock }),
-            Err(error) => return Err(unusable(error.into())),
+    let file = loop {
+        match private::try_lock(&lock).map_err(unusable)? {
+            Some(file) => break file,
+            None if patience.is_over() => return Err(SyncError::Busy { lock }),
+            None => std::thread::park_timeout(BETWEEN_TRIES),
         }
-    }
+    };
     for leftover in unfinished(remote) {
         // If it cannot be removed, it is only in nobody's way.
         let _ = std::fs::remove_dir_all(leftover);
