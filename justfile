@@ -25,7 +25,7 @@ bless:
 
 # measure start, answers, changes, memory, and what the sandbox costs the engine and scripts
 bench:
-    cargo bench --bench figures --bench freshness --bench scripts --bench surface
+    cargo bench --bench figures --bench freshness --bench scorers --bench scripts --bench surface
 
 # run the scripts of the fixtures with the interpreters of this machine, and compare with what is recorded
 outside:

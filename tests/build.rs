@@ -12,6 +12,6 @@ fn main() {
         ".cargo/config.toml",
         "host/artifacts/guests.rs",
     ]);
-    let components = guests::build(&["fragile-engine", "echo-runtime", "hostile-guest"]);
+    let components = guests::build(&["fragile-engine", "echo-runtime", "hostile-guest", "hostile-scorer"]);
     println!("cargo::rustc-env=COMPONENTS={}", components.display());
 }

@@ -18,6 +18,7 @@ mod resources;
 mod roots;
 mod runtimes;
 mod sandbox;
+mod scorers;
 mod scripts;
 mod shutdown;
 mod storm;

@@ -2,6 +2,8 @@
 
 mod load;
 mod prepared;
+#[cfg(test)]
+mod tests;
 
 pub use load::{Bundled, LoadError, Scorer};
 pub use prepared::{Failure, Prepared};
@@ -15,6 +17,8 @@ use crate::worlds::imports::{self, log_line};
 use std::sync::Arc;
 use std::time::Duration;
 use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::p2::bindings::random::insecure_seed;
+use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 /// What one call of a scorer may use up.
@@ -34,6 +38,9 @@ impl Default for Limits {
         Self { time: Duration::from_millis(80), fuel: 1_000_000_000, memory: 512 << 20, answer: 48 << 20 }
     }
 }
+
+/// What the hash maps of Rust begin with. The same for everybody, so that a scorer has no source of chance.
+const SEED: u128 = 0;
 
 /// Most lines that a scorer may log in one call.
 const LINES: u32 = 20;
@@ -61,6 +68,7 @@ impl ScorerWorld {
         let mut linker = Linker::new(runtime.engine());
         imports::add_to_linker(&mut linker)?;
         log::add_to_linker::<_, Log>(&mut linker, |state: &mut ScorerState| &mut state.lines)?;
+        insecure_seed::add_to_linker::<_, WasiRandom>(&mut linker, |state| state.ctx().ctx.random())?;
         Ok(Self { runtime, linker, cache, limits: Limits::default() })
     }
 }
@@ -69,7 +77,7 @@ impl ScorerState {
     fn new(name: Arc<str>, memory: usize) -> Self {
         Self {
             handles: ResourceTable::new(),
-            wasi: WasiCtx::builder().build(),
+            wasi: WasiCtx::builder().insecure_random_seed(SEED).build(),
             lines: Lines { name, left: 0 },
             budget: Budget::new(memory),
         }

@@ -14,7 +14,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 /// The export that makes a component a scorer.
-const SCORING: &str = "skillcell:plugin/scoring@0.1.0";
+pub const SCORING: &str = "skillcell:plugin/scoring@0.1.0";
 
 /// Largest component that is compiled, in bytes. One with a whole JavaScript engine in it has about twelve million.
 const LARGEST_COMPONENT: u64 = 32 << 20;
@@ -36,7 +36,8 @@ impl Bundled {
         }
     }
 
-    fn code(self) -> &'static [u8] {
+    /// It as native code.
+    pub fn code(self) -> &'static [u8] {
         match self {
             Self::Bm25 => skillcell_artifacts::BM25,
             Self::Hybrid => skillcell_artifacts::HYBRID,

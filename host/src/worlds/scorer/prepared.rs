@@ -58,6 +58,11 @@ impl Scorer {
         Ok(prepared.listen(engine, true)?.map(|()| prepared))
     }
 
+    /// An instance without any skill that no engine tells anything, to be tried out.
+    pub fn alone(self: &Arc<Self>) -> Result<Prepared, Failure> {
+        self.instantiate(u64::MAX)
+    }
+
     fn instantiate(self: &Arc<Self>, engine: u64) -> Result<Prepared, Failure> {
         let state = ScorerState::new(Arc::clone(&self.name), self.limits.memory);
         let mut store = call::store(&self.runtime, state);
@@ -102,6 +107,12 @@ impl Prepared {
                 return Ok(told);
             }
         }
+    }
+
+    /// Is told changes that come from no engine, after which there are this many skills.
+    pub fn take_in(&mut self, changes: &[TextChange], known: usize) -> Result<(), Failure> {
+        self.known = known;
+        pieces(changes).try_for_each(|piece| self.tell(piece))
     }
 
     fn tell(&mut self, changes: &[TextChange]) -> Result<(), Failure> {
