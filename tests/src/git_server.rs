@@ -1,12 +1,11 @@
 //! A git server on this machine: smart HTTP, with or without TLS and a token, that misbehaves on order.
 
-mod authority;
 mod upload_pack;
-mod wire;
 
-pub use authority::Authority;
-pub use wire::Request;
+pub use crate::authority::Authority;
+pub use crate::wire::Request;
 
+use crate::wire::{self, Answer};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use git2::Repository;
@@ -16,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
-use wire::Answer;
 
 /// Longer than anything a test waits for, on the slowest machine.
 const PATIENCE: Duration = Duration::from_mins(1);

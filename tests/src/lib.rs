@@ -1,5 +1,6 @@
 //! Drives the real server: its binary, over its standard input and output.
 
+mod authority;
 mod case;
 pub mod endpoint;
 mod generate;
@@ -8,13 +9,17 @@ pub mod http;
 pub mod measure;
 mod native;
 mod numbers;
+mod project;
 mod repository;
+pub mod services;
 mod session;
+mod wire;
 
 pub use case::{Case, Outcome, all_cases};
 pub use generate::write_library;
 pub use native::native_catalog;
 pub use numbers::Numbers;
+pub use project::Project;
 pub use repository::Upstream;
 pub use session::{Launch, Session};
 pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request;

@@ -1,8 +1,8 @@
-//! HTTP/1.1 as a git server needs it, each byte written here.
+//! HTTP/1.1 as servers of tests need it, each byte written here.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// Longest request that is read. Requests for packs are some hundred bytes.
+/// Longest request that is read. Most are some hundred bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// What a client sent.
@@ -23,7 +23,7 @@ impl Request {
     }
 
     /// The next request of a connection; none when it ended.
-    pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Self>> {
+    pub(crate) fn read(stream: &mut impl BufRead) -> io::Result<Option<Self>> {
         let first = line(stream)?;
         let Some((method, rest)) = first.split_once(' ') else {
             return Ok(None);
@@ -67,15 +67,16 @@ fn line(stream: &mut impl BufRead) -> io::Result<String> {
 }
 
 /// What a client gets.
-pub(super) struct Answer {
+#[derive(Debug, Clone)]
+pub struct Answer {
     pub status: u16,
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl Answer {
     pub fn ok(media_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, headers: vec![("Content-Type", media_type.to_owned())], body: body.into() }
+        Self { status: 200, headers: vec![("Content-Type".to_owned(), media_type.to_owned())], body: body.into() }
     }
 
     /// A page for people.
@@ -84,13 +85,18 @@ impl Answer {
         Self { status, ..Self::ok("text/html; charset=utf-8", body) }
     }
 
-    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
+    /// JSON, whatever the status.
+    pub fn json(status: u16, body: &serde_json::Value) -> Self {
+        Self { status, ..Self::ok("application/json; charset=utf-8", body.to_string()) }
+    }
+
+    pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
         self
     }
 
     /// Writes everything before the body, which is sent in pieces.
-    pub fn write_head(&self, stream: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write_head(&self, stream: &mut impl Write) -> io::Result<()> {
         let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = format!("HTTP/1.1 {} Answer\r\nTransfer-Encoding: chunked\r\n{headers}\r\n", self.status);
         stream.write_all(head.as_bytes())?;
@@ -99,7 +105,7 @@ impl Answer {
 }
 
 /// Writes a part of a body. Nothing is written for an empty one, which would end the body.
-pub(super) fn write_piece(stream: &mut impl Write, piece: &[u8]) -> io::Result<()> {
+pub(crate) fn write_piece(stream: &mut impl Write, piece: &[u8]) -> io::Result<()> {
     if piece.is_empty() {
         return Ok(());
     }
@@ -109,7 +115,7 @@ pub(super) fn write_piece(stream: &mut impl Write, piece: &[u8]) -> io::Result<(
     stream.flush()
 }
 
-pub(super) fn end_pieces(stream: &mut impl Write) -> io::Result<()> {
+pub(crate) fn end_pieces(stream: &mut impl Write) -> io::Result<()> {
     stream.write_all(b"0\r\n\r\n")?;
     stream.flush()
 }

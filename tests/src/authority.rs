@@ -33,7 +33,7 @@ impl Authority {
     }
 
     /// What a server of this machine needs to speak TLS.
-    pub(super) fn server(&self) -> Arc<ServerConfig> {
+    pub(crate) fn server(&self) -> Arc<ServerConfig> {
         let about = CertificateParams::new(NAMES.map(str::to_owned)).expect("good names");
         let key = KeyPair::generate().expect("random numbers");
         let certificate = about.signed_by(&key, &self.issuer).expect("a sound key");
