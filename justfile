@@ -12,8 +12,8 @@ build-engine:
 
 # compile the runtimes for scripts and the scorers to components, beside the engine
 build-plugins:
-    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p runtime-javascript -p runtime-shell -p scorer-bm25
     cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p scorer-hybrid
+    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p runtime-javascript -p runtime-shell -p scorer-bm25
 
 # every test
 test:
@@ -26,6 +26,10 @@ bless:
 # measure start, answers, changes, memory, and what the sandbox costs the engine and scripts
 bench:
     cargo bench --bench figures --bench freshness --bench scorers --bench scripts --bench surface
+
+# measure how well each scorer finds the right skill, on questions that nobody tuned on
+eval:
+    cargo bench --bench ranking
 
 # run the scripts of the fixtures with the interpreters of this machine, and compare with what is recorded
 outside:

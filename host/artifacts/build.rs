@@ -13,9 +13,9 @@ fn main() {
     guests::depends_on(&["Cargo.lock", ".cargo/config.toml"]);
     println!("cargo::rerun-if-changed=guests.rs");
     let out = PathBuf::from(guests::variable("OUT_DIR"));
-    let components = guests::build(&["skillcell-engine", "runtime-javascript", "runtime-shell", "scorer-bm25"]);
-    // Apart, because it builds on another scorer without what makes that one a component.
+    // Apart and first: it builds on another scorer without what makes that one a component, and leaves it behind like that.
     guests::build(&["scorer-hybrid"]);
+    let components = guests::build(&["skillcell-engine", "runtime-javascript", "runtime-shell", "scorer-bm25"]);
     precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
     for plugin in ["runtime_javascript", "runtime_shell", "scorer_bm25", "scorer_hybrid"] {
         let component = components.join(format!("{plugin}.wasm"));
