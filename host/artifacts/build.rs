@@ -8,19 +8,37 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
+/// The packages of guests whose steps are counted.
+const PLUGINS: [&str; 7] = [
+    "runtime-javascript",
+    "runtime-shell",
+    "scorer-bm25",
+    "integration-github",
+    "integration-circleci",
+    "integration-linear",
+    "integration-gateway",
+];
+const HYBRID: &str = "scorer-hybrid";
+
 fn main() {
-    guests::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "wit", "fixtures/skills"]);
-    guests::depends_on(&["Cargo.lock", ".cargo/config.toml"]);
+    guests::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "plugins/integrations", "wit"]);
+    guests::depends_on(&["fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
     println!("cargo::rerun-if-changed=guests.rs");
     let out = PathBuf::from(guests::variable("OUT_DIR"));
-    // Apart and first: it builds on another scorer without what makes that one a component, and leaves it behind like that.
-    guests::build(&["scorer-hybrid"]);
-    let components = guests::build(&["skillcell-engine", "runtime-javascript", "runtime-shell", "scorer-bm25"]);
-    precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
-    for plugin in ["runtime_javascript", "runtime_shell", "scorer_bm25", "scorer_hybrid"] {
+    let components = guests::build(&[&["skillcell-engine"][..], &PLUGINS].concat());
+    let precompile_plugin = |package: &str| {
+        let plugin = package.replace('-', "_");
         let component = components.join(format!("{plugin}.wasm"));
         precompile(compiler::script_config(), &component, &out.join(format!("{plugin}.cwasm")));
+    };
+    precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
+    for package in PLUGINS {
+        precompile_plugin(package);
     }
+    // Last, because it builds on another scorer without what makes that one a component, and cargo puts that where the
+    // component was.
+    guests::build(&[HYBRID]);
+    precompile_plugin(HYBRID);
     std::fs::write(out.join("bundled.rs"), bundled(&guests::workspace().join("fixtures/skills")))
         .expect("cargo's folder is writable");
 }

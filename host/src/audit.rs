@@ -4,8 +4,10 @@
 //! head, a small file beside them, knows the first and the last line, so that lines cut off at either end are missed too.
 
 mod chain;
+mod record;
 mod verify;
 
+pub use record::Record;
 pub use verify::{Fault, Verdict};
 
 use crate::private::{self, Key, Untrusted};

@@ -60,3 +60,21 @@ pub mod script {
         },
     });
 }
+
+pub mod integration {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "skillcell:plugin/integration",
+        imports: { default: trappable },
+        exports: { default: async },
+        with: {
+            "skillcell:plugin/log": crate::bindings::log,
+            "wasi:clocks": wasmtime_wasi::p2::bindings::clocks,
+            "wasi:http": wasmtime_wasi_http::p2::bindings::http,
+            "wasi:io": wasmtime_wasi::p2::bindings::io,
+        },
+    });
+}
+
+pub use integration::exports::skillcell::plugin::query;
+pub use integration::skillcell::plugin::progress;

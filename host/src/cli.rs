@@ -2,10 +2,12 @@
 
 mod audit;
 mod demo;
+mod integration;
 mod open;
 mod run;
 mod serve;
 mod stats;
+mod table;
 
 use crate::config::Told;
 use crate::mcp::surface::Profile;
@@ -48,7 +50,11 @@ enum Command {
     ///
     /// Example: skillcell run csv-report scripts/summarise.py --arg columns=price --root ./team-skills
     Run(run::Run),
-    /// Show what scripts ran and what was refused
+    /// Show which services can be asked, and try whether they answer
+    ///
+    /// Example: skillcell integration test github
+    Integration(integration::IntegrationArguments),
+    /// Show what scripts ran, what was asked and what was refused
     ///
     /// Example: skillcell audit verify
     Audit(audit::AuditArguments),
@@ -134,6 +140,7 @@ impl Cli {
             Some(Command::Serve(serve)) => serve::run(serve),
             Some(Command::Demo) => demo::run(),
             Some(Command::Run(arguments)) => run::run(arguments),
+            Some(Command::Integration(arguments)) => integration::run(arguments),
             Some(Command::Audit(arguments)) => audit::run(&arguments),
             Some(Command::Stats(arguments)) => stats::run(&arguments),
         }

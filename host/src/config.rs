@@ -4,12 +4,14 @@ mod analytics;
 mod content;
 pub mod file;
 pub mod git;
+pub mod integrations;
 pub mod places;
 mod scorers;
 mod scripts;
 mod surface;
 
 pub use analytics::{Analytics, Endpoint};
+pub use integrations::{Integration, Source, Token, TokenValue};
 pub use scorers::{InstalledScorers, ScorerChoice, ScorerFile};
 pub use scripts::{Runner, Scripts};
 
@@ -41,6 +43,7 @@ pub struct Config {
     pub git: Git,
     pub grants: Grants,
     pub analytics: Analytics,
+    pub integrations: integrations::Integrations,
     /// Missing when nobody said where the user's home is.
     pub places: Option<Places>,
 }
@@ -119,6 +122,8 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let in_file = scorers::chosen(raw.matching.scorer.take(), &scorers, path).map_err(wrong)?;
     let named = told.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
     let scorer = named.map_err(|told| ConfigError::Flag(format!("--scorer {told}")))?.unwrap_or(in_file);
+    let around = integrations::Around { variable: &variable, path: &path };
+    let integrations = integrations::resolve(raw.integrations, &around).map_err(wrong)?;
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
     let scripts = scripts::resolve(raw.scripts, path).map_err(wrong)?;
     Ok(Config {
@@ -142,6 +147,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
         git,
         grants: scripts::grants(raw.grants, file.clone(), path).map_err(wrong)?,
         analytics: analytics::resolve(&raw.analytics, endpoint, variable).map_err(wrong)?,
+        integrations,
         places,
     })
 }

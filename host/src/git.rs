@@ -1,9 +1,11 @@
 //! Repositories that skills come from: each has a clone of its own, which follows its remote.
+//! And the repository that the server runs in, of which [`context`] tells the state.
 //!
 //! Only this module knows git. It starts no program: libgit2 reads and writes repositories, and our own transport speaks
 //! HTTP. Exchanges with remotes block, so each runs on a thread of its own and nothing waits for it that serves clients.
 
 pub mod address;
+pub mod context;
 pub mod credential;
 pub mod place;
 mod checkout;

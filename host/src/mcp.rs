@@ -4,6 +4,7 @@ pub mod surface;
 pub mod server;
 mod methods;
 pub mod requests;
+mod telling;
 pub mod transport;
 pub mod http;
 pub mod tools;

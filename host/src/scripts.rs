@@ -12,7 +12,7 @@ pub use check::{Denied, Request};
 pub use policy::Policy;
 pub use record::limits;
 
-use crate::audit::{Audit, AuditError};
+use crate::audit::{AuditError, Record};
 use crate::catalog::{AskError, Catalog};
 use crate::config::{Config, Runner};
 use crate::library::roots::SkillRoot;
@@ -50,20 +50,11 @@ struct Shared {
     config: Arc<Config>,
     roots: Arc<[SkillRoot]>,
     runtimes: Arc<Runtimes>,
-    record: Record,
+    record: Arc<Record>,
     slots: Semaphore,
     /// One compilation at a time: it takes all cores and much memory.
     compiling: Arc<Semaphore>,
     waiting: AtomicUsize,
-}
-
-/// Where runs are written down.
-pub enum Record {
-    Kept(Audit),
-    /// Nobody said where the user's home is.
-    Nowhere,
-    /// There is a place, and it cannot be used.
-    Broken(String),
 }
 
 /// A script was not run, or its run was lost.
@@ -95,7 +86,7 @@ impl Scripts {
         config: Arc<Config>,
         roots: Arc<[SkillRoot]>,
         runtimes: Arc<Runtimes>,
-        record: Record,
+        record: Arc<Record>,
     ) -> Self {
         let slots = Semaphore::new(config.scripts.runs_at_once);
         let waiting = AtomicUsize::new(0);
@@ -152,7 +143,7 @@ impl Scripts {
 
     /// Checks a request. That one was refused is written down too.
     async fn checked(&self, request: Request, cancelled: &CancellationToken) -> Result<Checked, ScriptError> {
-        if let Record::Broken(reason) = &self.shared.record {
+        if let Record::Broken(reason) = &*self.shared.record {
             return Err(Denied::NoRecord(reason.clone()).into());
         }
         let noted = record::Noted::of(&request);
@@ -233,12 +224,7 @@ impl Scripts {
     }
 
     async fn write_down(&self, entry: serde_json::Map<String, serde_json::Value>) -> Result<(), ScriptError> {
-        let shared = Arc::clone(&self.shared);
-        let written = tokio::task::spawn_blocking(move || match &shared.record {
-            Record::Kept(audit) => audit.add(entry),
-            Record::Nowhere | Record::Broken(_) => Ok(()),
-        });
-        Ok(written.await.map_err(|_| Lost)??)
+        Ok(self.shared.record.write(entry).await?)
     }
 }
 

@@ -3,4 +3,6 @@
 pub mod engine;
 mod exports;
 mod imports;
+pub mod integration;
+pub mod plugin_file;
 pub mod scorer;

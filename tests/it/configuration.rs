@@ -272,11 +272,11 @@ fn accepted_keys() -> BTreeSet<String> {
     assert!(sections.len() > 10 && sections.contains("scripts"), "{sections:?}");
     let mut accepted = BTreeSet::new();
     for section in sections {
-        let places =
-            [format!("{section}: HERE"), format!("{section}: [HERE]"), format!("{section}: {{a: {{a: HERE}}}}")];
-        match places.iter().find_map(|place| keys_at(place)) {
-            Some(keys) => accepted.extend(keys.into_iter().map(|key| format!("{section}.{key}"))),
-            None => _ = accepted.insert(section),
+        let places = ["HERE", "[HERE]", "{a: HERE}", "{a: {a: HERE}}"].map(|place| format!("{section}: {place}"));
+        let keys: BTreeSet<String> = places.iter().filter_map(|place| keys_at(place)).flatten().collect();
+        match keys.is_empty() {
+            false => accepted.extend(keys.into_iter().map(|key| format!("{section}.{key}"))),
+            true => _ = accepted.insert(section),
         }
     }
     accepted

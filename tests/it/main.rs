@@ -13,6 +13,7 @@ mod hostile;
 mod http;
 mod profiles;
 mod prompts;
+mod query;
 mod protocol;
 mod resources;
 mod roots;

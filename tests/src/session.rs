@@ -35,7 +35,10 @@ impl Launch {
         {
             command.env_remove(name);
         }
-        for name in ["SKILLS_BRANCH", "GITHUB_TOKEN", "REFRESH_INTERVAL_MINUTES"] {
+        for name in ["SKILLS_BRANCH", "REFRESH_INTERVAL_MINUTES"] {
+            command.env_remove(name);
+        }
+        for name in ["GITHUB_TOKEN", "CIRCLECI_TOKEN", "LINEAR_API_KEY", "SKILLCELL_GATEWAY_TOKEN"] {
             command.env_remove(name);
         }
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {

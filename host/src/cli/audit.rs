@@ -1,10 +1,11 @@
-//! `skillcell audit`: what ran and what was refused, and whether the record is whole.
+//! `skillcell audit`: what ran, what was asked and what was refused, and whether the record is whole.
 
 #![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
 
 use crate::audit::Audit;
 use crate::config::places::Places;
 use crate::config::variable;
+use crate::printable::counted;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -63,12 +64,18 @@ fn show(audit: &Audit, arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
         let text = |name: &str| entry[name].as_str().unwrap_or_default().escape_debug().to_string();
         let outcome = match text("kind").as_str() {
             "refusal" => format!("refused: {}", text("reason")),
+            "query" => match entry["requests"].as_array().map_or(0, Vec::len) {
+                0 => text("outcome"),
+                sent => format!("{}, {}", text("outcome"), counted(sent, "request")),
+            },
             _ => match entry["outcome"]["limit_hit"].as_str() {
                 Some(limit) => format!("exit {}, limit {limit}", entry["outcome"]["exit_code"]),
                 None => format!("exit {}", entry["outcome"]["exit_code"]),
             },
         };
-        println!("{}  {} {}  {outcome}", text("time"), text("skill"), text("script"));
+        let names = ["integration", "skill", "script"].map(text);
+        let names = names.iter().filter(|name| !name.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
+        println!("{}  {names}  {outcome}", text("time"));
     }
     Ok(ExitCode::SUCCESS)
 }

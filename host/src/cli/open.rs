@@ -1,15 +1,19 @@
 //! What commands that touch skills begin with: the roots, the engine, the sandbox.
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Record};
 use crate::catalog::Catalog;
+use crate::config::places::Places;
 use crate::config::{Config, ScorerChoice};
+use crate::git::{self, Repositories};
+use crate::integrations::Integrations;
 use crate::library::roots::{self, SkillRoot};
 use crate::runtime::Runtime;
 use crate::sandbox::runtimes::{Cache, Runtimes};
 use crate::scorers::Scorers;
-use crate::scripts::{Record, Scripts};
+use crate::scripts::Scripts;
 use crate::set_aside::SetAside;
 use crate::worlds::engine::{EngineWorld, Terms};
+use crate::worlds::integration::IntegrationWorld;
 use crate::worlds::scorer::ScorerWorld;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -20,6 +24,17 @@ pub struct Opened {
     pub config: Arc<Config>,
     pub terms: Terms,
     pub scripts: Scripts,
+    pub integrations: Integrations,
+}
+
+/// Opens everything and reads all skills, for a command that asks once. A clone that is missing is made.
+pub async fn ready(mut config: Config) -> anyhow::Result<Opened> {
+    git::ask_credential_helper(&mut config.git);
+    let opened = tokio::task::spawn_blocking(move || open(config)).await??;
+    let repositories = Repositories::new(&opened.config.git, opened.config.roots.names_folders());
+    repositories.first_clones(&opened.catalog).await;
+    opened.catalog.bring_in(None).await;
+    Ok(opened)
 }
 
 /// Loads the engine over the roots. Compiling one from a file takes a while.
@@ -47,37 +62,40 @@ pub fn open(config: Config) -> anyhow::Result<Opened> {
         operator: config.operator.clone(),
         duplicates: config.surface.duplicates,
     };
-    let cache = cache(&config);
+    let cache = cache(config.places.as_ref());
     let scorers = match &config.scorer {
         ScorerChoice::Keyword => None,
         choice => Scorers::open(ScorerWorld::new(cache.clone()).map_err(broken)?, choice)?,
     };
     let catalog = Catalog::new(world, terms.clone(), scorers);
-    let runtimes = Arc::new(Runtimes::new(cache).map_err(broken)?);
-    let scripts = Scripts::new(catalog.clone(), Arc::clone(&config), roots, runtimes, record(&config));
-    Ok(Opened { catalog, config, terms, scripts })
+    let runtimes = Arc::new(Runtimes::new(cache.clone()).map_err(broken)?);
+    let record = Arc::new(record(&config));
+    let integrations = IntegrationWorld::new(&runtimes, cache).map_err(broken)?;
+    let integrations = Integrations::new(Arc::clone(&config), integrations, Arc::clone(&record));
+    let scripts = Scripts::new(catalog.clone(), Arc::clone(&config), roots, runtimes, record);
+    Ok(Opened { catalog, config, terms, scripts, integrations })
 }
 
 /// Without a place for it, code is compiled anew each time.
-fn cache(config: &Config) -> Option<Arc<Cache>> {
-    let places = config.places.as_ref()?;
+pub fn cache(places: Option<&Places>) -> Option<Arc<Cache>> {
+    let places = places?;
     Cache::open(&places.native_code(), &places.cache_key())
         .inspect_err(|error| tracing::warn!("compiled code is not kept: {error}"))
         .ok()
         .map(Arc::new)
 }
 
-/// Without a home folder there is no record, which is told and accepted. A record that cannot be kept stops scripts, and
-/// nothing else.
-fn record(config: &Config) -> Record {
+/// Without a home folder there is no record, which is told and accepted. A record that cannot be kept stops scripts and
+/// questions, and nothing else.
+pub fn record(config: &Config) -> Record {
     let Some(places) = &config.places else {
-        tracing::warn!("HOME is not set, so there is no audit record of scripts");
+        tracing::warn!("HOME is not set, so there is no audit record");
         return Record::Nowhere;
     };
     match Audit::open(&places.audit(), &places.audit_key()) {
         Ok(audit) => Record::Kept(audit),
         Err(error) => {
-            tracing::warn!("no script will run: {error}");
+            tracing::warn!("no script will run and nothing will be asked: {error}");
             Record::Broken(error.to_string())
         }
     }

@@ -64,30 +64,31 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
         opened = tokio::task::spawn_blocking(move || open::open(config)) => opened?,
         () = ended.cancelled() => return Ok(()),
     };
-    let Opened { catalog, config, terms, scripts } = opened?;
+    let Opened { catalog, config, terms, scripts, integrations } = opened?;
     let cancellations = Cancellations::new(ended.clone());
     let reach = if http.is_some() { Reach::Http } else { Reach::Stdio };
     let usage = Usage::open(&config);
-    let server = Skillcell::new(catalog, config, terms, scripts, reach, cancellations.clone()).with_usage(usage);
+    let server = Skillcell::new(catalog, config, terms, scripts, integrations, reach, cancellations.clone());
+    let server = server.with_usage(usage);
     if server.config.frozen {
         freeze(&server);
     } else {
         keep_fresh(&server, ended.clone());
     }
     tokio::spawn(server.catalog.clone().keep_scoring());
-    let scripts = server.scripts.clone();
+    let (scripts, integrations) = (server.scripts.clone(), server.integrations.clone());
     let Some(http) = http else {
         let (input, output) = (BufReader::new(std::io::stdin()), std::io::stdout());
         let (transport, writing) = Stdio::start(input, output, ended.clone(), cancellations)?;
-        converse(server, transport, &ended).await;
+        Box::pin(converse(server, transport, &ended)).await;
         tracing::info!("shutting down");
-        scripts.ended().await;
+        tokio::join!(scripts.ended(), integrations.ended());
         writing.finish().await;
         return Ok(());
     };
     http::serve(server, http, ended).await?;
     tracing::info!("shutting down");
-    scripts.ended().await;
+    tokio::join!(scripts.ended(), integrations.ended());
     Ok(())
 }
 

@@ -6,6 +6,7 @@ pub use strict::{TextOr, Unique};
 
 use crate::bindings::catalog::Duplicates;
 use crate::config::git::is_branch;
+use crate::config::integrations::RawIntegrations;
 use crate::git::address::Address;
 use crate::mcp::surface::{CatalogFormat, CatalogPlace, Profile};
 use serde::de::Error as _;
@@ -43,6 +44,8 @@ pub struct RawConfig {
     pub assets: RawAssets,
     #[serde(deserialize_with = "strict::section")]
     pub analytics: RawAnalytics,
+    #[serde(deserialize_with = "strict::section")]
+    pub integrations: RawIntegrations,
     /// By root, then by `skill_path`.
     #[serde(deserialize_with = "strict::section")]
     pub grants: Unique<Unique<RawGrant>>,

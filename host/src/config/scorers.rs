@@ -137,7 +137,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// With or without `sha256:` in front.
-fn digest(key: &str, text: &str) -> Result<Sha256, String> {
+pub fn digest(key: &str, text: &str) -> Result<Sha256, String> {
     let digits = text.trim().trim_start_matches("sha256:").to_ascii_lowercase();
     format!("sha256:{digits}").parse().map_err(|_| {
         format!(

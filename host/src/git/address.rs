@@ -1,6 +1,7 @@
 //! Where a repository is, without the secrets that people write into addresses.
 
 use crate::git::credential::Credential;
+use crate::percent::decoded;
 use crate::sha256::Sha256;
 use std::path::{Path, PathBuf};
 
@@ -151,7 +152,7 @@ fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
-fn is_host(host: &str) -> bool {
+pub(super) fn is_host(host: &str) -> bool {
     let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | ':' | '[' | ']');
     let port = host.rsplit_once(':').filter(|_| !host.ends_with(']')).map(|(_, port)| port);
     let is_number = |port: &str| port.parse::<u16>().is_ok();
@@ -184,20 +185,6 @@ fn credential(user: &str) -> Option<Credential> {
     let (user, password) = user.split_once(':').unwrap_or((user, ""));
     let (user, password) = (decoded(user), decoded(password));
     (!user.is_empty() || !password.is_empty()).then(|| Credential::new(user, password))
-}
-
-/// `%40` as `@`.
-fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let escape = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        let byte = escape.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        plain.push(byte.unwrap_or(bytes[at]));
-        at += if byte.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 #[cfg(test)]

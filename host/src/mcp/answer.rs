@@ -2,6 +2,7 @@
 
 use crate::bindings::catalog::LookupError;
 use crate::catalog::{AskError, no_skill};
+use crate::integrations::IntegrationError;
 use crate::mcp::arguments::WrongArguments;
 use crate::printable::printable;
 use crate::scripts::ScriptError;
@@ -47,6 +48,8 @@ pub enum ToolError {
     Host(#[from] AskError),
     #[error(transparent)]
     Script(#[from] ScriptError),
+    #[error(transparent)]
+    Integration(#[from] IntegrationError),
 }
 
 /// Says the same to whoever asked outside of a tool.

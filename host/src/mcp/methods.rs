@@ -1,7 +1,7 @@
 //! Which methods there are in which revision of the protocol, and what is said to requests that fit none.
 
 use crate::printable::printable;
-use rmcp::model::ErrorCode;
+use rmcp::model::{ErrorCode, ServerCapabilities};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
@@ -66,4 +66,14 @@ pub fn refusal(method: &str, parameters: Option<&Value>, stateless: bool) -> Err
         method => format!("the parameters of `{}` are missing or wrong", printable(method)),
     };
     ErrorData::invalid_params(message, None)
+}
+
+/// Takes back the promise to tell of changes.
+pub fn tells_nothing(capabilities: &mut ServerCapabilities) {
+    capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
+    capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
+    capabilities.resources.iter_mut().for_each(|resources| {
+        resources.list_changed = None;
+        resources.subscribe = None;
+    });
 }

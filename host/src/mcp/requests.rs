@@ -1,8 +1,7 @@
-//! Requests that have no answer yet: whether anybody still wants one, how it goes, and what if it breaks.
+//! Requests that have no answer yet: whether anybody still wants one, and what if it breaks.
 
 use crate::memory;
-use crate::scripts::Progress;
-use rmcp::model::{ProgressNotificationParam, RequestId};
+use rmcp::model::RequestId;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::collections::HashMap;
@@ -71,20 +70,6 @@ fn either(connection: &CancellationToken, ended: CancellationToken) -> Cancellat
         }
     });
     token
-}
-
-/// Tells a client how a request goes, if it asked to be told.
-pub fn progress(context: &RequestContext<RoleServer>) -> Progress {
-    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_, _| {}) };
-    let (peer, runtime) = (context.peer.clone(), tokio::runtime::Handle::current());
-    Arc::new(move |progress, message| {
-        let (peer, token) = (peer.clone(), token.clone());
-        runtime.spawn(async move {
-            let notification = ProgressNotificationParam::new(token, progress).with_message(message);
-            // A client that is gone needs no progress.
-            let _ = peer.notify_progress(notification).await;
-        });
-    })
 }
 
 /// Answers also when the request panics: rmcp sends nothing then.

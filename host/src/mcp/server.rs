@@ -7,13 +7,15 @@ use crate::bindings::types::Summary;
 use crate::catalog::{Catalog, Index};
 use crate::config::Config;
 use crate::git::Repositories;
+use crate::integrations::Integrations;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::left_out::LeftOut;
 use crate::mcp::methods::{self, is_stateless, knows_structured};
 use crate::mcp::notifications::{self, Hub, Subscribed, Subscription};
-use crate::mcp::requests::{Cancellations, guarded, progress};
+use crate::mcp::requests::{Cancellations, guarded};
 use crate::mcp::surface::Surface;
+use crate::mcp::telling::{self, Volume};
 use crate::mcp::texts::{self, Texts};
 use crate::mcp::tools::ToolName;
 use crate::mcp::{completion, extension, http, paging, prompts, resources};
@@ -48,6 +50,7 @@ pub struct Skillcell {
     shared: Arc<Shared>,
     pub cancellations: Cancellations,
     subscribed: Arc<Subscribed>,
+    volume: Volume,
     /// Where this client's doings are written down.
     pub usage: Usage,
 }
@@ -58,6 +61,7 @@ pub struct Shared {
     pub config: Arc<Config>,
     pub terms: Terms,
     pub scripts: Scripts,
+    pub integrations: Integrations,
     /// How clients reach the server, and so what a path on this machine is worth to them.
     pub reach: Reach,
     pub hub: Hub,
@@ -93,6 +97,7 @@ impl Skillcell {
         config: Arc<Config>,
         terms: Terms,
         scripts: Scripts,
+        integrations: Integrations,
         reach: Reach,
         cancellations: Cancellations,
     ) -> Self {
@@ -102,6 +107,7 @@ impl Skillcell {
             config,
             terms,
             scripts,
+            integrations,
             reach,
             hub: Hub::default(),
             left_out: LeftOut::default(),
@@ -110,7 +116,13 @@ impl Skillcell {
             repositories,
             texts: texts::Cache::default(),
         };
-        Self { shared: Arc::new(shared), cancellations, subscribed: Arc::default(), usage: Usage::off() }
+        Self {
+            shared: Arc::new(shared),
+            cancellations,
+            subscribed: Arc::default(),
+            volume: Volume::default(),
+            usage: Usage::off(),
+        }
     }
 
     pub fn with_usage(self, usage: Usage) -> Self {
@@ -202,7 +214,7 @@ impl ServerHandler for Skillcell {
             .enable_tool_list_changed()
             .build();
         if self.config.frozen {
-            tells_nothing(&mut capabilities);
+            methods::tells_nothing(&mut capabilities);
         }
         ServerConfig::new(capabilities).with_server_info(self.implementation()).with_instructions(self.instructions())
     }
@@ -218,7 +230,7 @@ impl ServerHandler for Skillcell {
         result.capabilities.logging = Some(serde_json::Map::new());
         if self.reach == Reach::Http {
             // There is no way back to such a client between its requests.
-            tells_nothing(&mut result.capabilities);
+            methods::tells_nothing(&mut result.capabilities);
         }
         Ok(result)
     }
@@ -235,8 +247,16 @@ impl ServerHandler for Skillcell {
         }
     }
 
-    async fn set_level(&self, _: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if is_stateless(&context) { Err(methods::unknown("logging/setLevel")) } else { Ok(()) }
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if is_stateless(&context) {
+            return Err(methods::unknown("logging/setLevel"));
+        }
+        self.volume.set(request.level);
+        Ok(())
     }
 
     async fn list_tools(
@@ -248,8 +268,9 @@ impl ServerHandler for Skillcell {
         let index = self.fresh_index().await?;
         let texts = self.texts(&index);
         let (surface, structured) = (self.surface(), knows_structured(&context));
-        let tools = surface.tools.iter().map(|tool| tool.described(surface, texts.tool_catalog.as_deref(), structured));
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        let (integrations, catalog) = (self.config.integrations.names(), texts.tool_catalog.as_deref());
+        let described = |tool: &ToolName| tool.described(surface, &integrations, catalog, structured);
+        Ok(ListToolsResult::with_all_items(surface.tools.iter().map(described).collect()))
     }
 
     async fn call_tool(
@@ -259,9 +280,11 @@ impl ServerHandler for Skillcell {
     ) -> Result<CallToolResponse, ErrorData> {
         let structured = knows_structured(&context);
         let cancelled = self.cancellations.token(&context);
-        let progress = progress(&context);
-        let answer = guarded(self.as_for(&context).call(request, cancelled, progress)).await?;
-        Ok(answer.into_result(structured).into())
+        let is_question = ToolName::called(&request.name) == Some(ToolName::Query);
+        let (progress, telling) = telling::begin(&context, is_question.then_some(&self.volume));
+        let answer = guarded(self.as_for(&context).call(request, cancelled, progress)).await;
+        telling.finish().await;
+        Ok(answer?.into_result(structured).into())
     }
 
     async fn list_prompts(
@@ -371,14 +394,4 @@ impl Shared {
     fn implementation(&self) -> Implementation {
         Implementation::new(self.surface().server_name, env!("CARGO_PKG_VERSION"))
     }
-}
-
-/// Takes back the promise to tell of changes.
-fn tells_nothing(capabilities: &mut ServerCapabilities) {
-    capabilities.tools.iter_mut().for_each(|tools| tools.list_changed = None);
-    capabilities.prompts.iter_mut().for_each(|prompts| prompts.list_changed = None);
-    capabilities.resources.iter_mut().for_each(|resources| {
-        resources.list_changed = None;
-        resources.subscribe = None;
-    });
 }

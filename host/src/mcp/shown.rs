@@ -2,7 +2,7 @@
 
 use crate::bindings::catalog::FoundSkill;
 use crate::bindings::types::{Location, Summary};
-use crate::config::Runner;
+use crate::config::{Runner, Source};
 use crate::library::roots::SkillRoot;
 use crate::mcp::contents::uri_of;
 use crate::mcp::server::{Reach, Shared};
@@ -46,6 +46,11 @@ impl Shared {
         for runner in self.config.scripts.runners.values() {
             if let Runner::Component(path) = runner {
                 places.push((path.clone(), path.file_name().unwrap_or_default().to_string_lossy().into_owned()));
+            }
+        }
+        for integration in &self.config.integrations.all {
+            if let Source::File { path, .. } = &integration.source {
+                places.push((path.clone(), format!("integration {}", integration.name)));
             }
         }
         for remote in self.config.git.main.iter().chain(&self.config.git.more) {

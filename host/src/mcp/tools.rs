@@ -2,7 +2,7 @@
 
 pub mod get_asset;
 pub mod run_script;
-mod get_skill;
+pub mod get_skill;
 mod list_skills;
 mod query;
 mod read_skill;
@@ -110,13 +110,19 @@ impl ToolName {
     }
 
     /// What a client is told. Structured answers are left out for clients that do not know them.
-    pub fn described(self, surface: &Surface, catalog: Option<&str>, structured: bool) -> Tool {
+    pub fn described(
+        self,
+        surface: &Surface,
+        integrations: &[String],
+        catalog: Option<&str>,
+        structured: bool,
+    ) -> Tool {
         let mut description = words::description(self, surface);
         if let Some(catalog) = catalog.filter(|_| self == Self::Skill) {
             description = format!("{description}\n\n{catalog}");
         }
         let size = MetaObject(object!({"anthropic/maxResultSizeChars": MOST_BYTES + AROUND}));
-        let tool = Tool::new(self.name_in(surface), description, Arc::new(schemas::input(self)));
+        let tool = Tool::new(self.name_in(surface), description, Arc::new(schemas::input(self, integrations)));
         let tool = tool.with_title(words::title(self)).with_annotations(self.annotations()).with_meta(size);
         match schemas::output(self).filter(|_| structured) {
             Some(output) => tool.with_raw_output_schema(Arc::new(output)),
@@ -137,7 +143,7 @@ impl ToolName {
             Self::SkillsList => skills_list::skills_list(server, arguments).await,
             Self::SkillsSearch => skills_search::skills_search(server, arguments).await,
             Self::ReadSkill => read_skill::read_skill(server, arguments).await,
-            Self::Query => query::query(server, arguments),
+            Self::Query => query::query(server, arguments, cancelled, progress).await,
             Self::GetSkill => get_skill::get_skill(server, arguments).await,
             Self::ListSkills => list_skills::list_skills(server, arguments).await,
             Self::GetAsset => get_asset::get_asset(server, arguments).await,

@@ -1,116 +1,154 @@
 //! The only way out for a guest: HTTP to hosts that were granted, at the address that was checked.
+//!
+//! A script does there what it likes. An integration only reads, and is sent on with the token of its service: that is what
+//! [`reading`] adds.
+
+mod answer;
+mod connection;
+pub mod graphql;
+mod linking;
+pub mod reading;
+pub mod requests;
 
 use crate::grants::hosts::{HostPattern, Reach, bare, is_public, reach};
 use crate::sandbox::denials::Denials;
-use http_body_util::BodyExt as _;
-use hyper::client::conn::http1;
 use hyper::http::uri::Scheme;
 use hyper::{Request, Response, Uri};
+use reading::Reading;
 use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
-use wasmtime_wasi_http::io::TokioIo;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
-/// Longest wait for a connection. A script's own limit of time comes on top.
-const CONNECT_TIME: Duration = Duration::from_secs(10);
-
-/// Longest wait for an answer to begin.
-const ANSWER_TIME: Duration = Duration::from_mins(1);
-
-static TLS: LazyLock<TlsConnector> = LazyLock::new(|| {
-    let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.into() };
-    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-    TlsConnector::from(Arc::new(config))
-});
+pub use connection::trusting;
+pub use linking::add_to_linker;
 
 /// Names are looked up on threads that requests need too, and a slow answer keeps one.
 static LOOKUPS: Semaphore = Semaphore::const_new(2);
 
 /// Lets requests through to granted hosts.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Gate {
     hosts: Arc<[HostPattern]>,
     denials: Denials,
+    tls: TlsConnector,
+    /// What else holds for an integration.
+    reading: Option<Arc<Reading>>,
+}
+
+/// A machine and a port, and whether what is sent there is encrypted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub secure: bool,
+    /// In lower case; an address of version 6 with its brackets.
+    pub host: String,
+    pub port: u16,
 }
 
 type Answered = (Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
 
-impl Gate {
-    pub fn new(hosts: &[HostPattern], denials: Denials) -> Self {
-        Self { hosts: hosts.into(), denials }
-    }
-
-    async fn send(self, mut request: Request<WasiBody>, options: RequestOptions) -> Result<Answered, Error> {
-        let uri = request.uri();
-        let is_secure = uri.scheme() == Some(&Scheme::HTTPS);
-        let host = uri.host().ok_or(Error::HttpRequestUriInvalid)?.to_owned();
-        let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
-        let address = self.address(&host, port).await?;
-        let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        *request.uri_mut() = path.parse::<Uri>().map_err(|_| Error::HttpRequestUriInvalid)?;
-
-        let time = options.connect_timeout.unwrap_or(CONNECT_TIME).min(CONNECT_TIME);
-        let connecting = tokio::time::timeout(time, TcpStream::connect(address)).await;
-        let stream = connecting.map_err(|_| Error::ConnectionTimeout)?.map_err(Error::Connect)?;
-        let answer_time = options.first_byte_timeout.unwrap_or(ANSWER_TIME).min(ANSWER_TIME);
-        if is_secure {
-            let name = ServerName::try_from(bare(&host).to_owned()).map_err(|_| Error::HttpRequestUriInvalid)?;
-            let securing = tokio::time::timeout(time, TLS.connect(name, stream)).await;
-            let stream = securing.map_err(|_| Error::ConnectionTimeout)?.map_err(Error::Tls)?;
-            exchange(stream, request, answer_time).await
-        } else {
-            exchange(stream, request, answer_time).await
-        }
-    }
-
-    /// Looks the host up once. The connection then goes to the address that was checked, whatever the name means later.
-    async fn address(&self, host: &str, port: u16) -> Result<SocketAddr, Error> {
-        let reach = reach(&self.hosts, host, port);
-        if reach == Reach::Refused {
-            self.denials.note(format!("connect to `{host}:{port}`: this host is not granted"));
-            return Err(Error::HttpRequestDenied);
-        }
-        let _turn = LOOKUPS.acquire().await;
-        let found = tokio::time::timeout(CONNECT_TIME, tokio::net::lookup_host((bare(host), port))).await;
-        let unknown = |_| Error::DnsError { rcode: Some("not found".to_owned()), info_code: None };
-        let mut found = found.map_err(|_| Error::DnsTimeout)?.map_err(unknown)?.peekable();
-        if found.peek().is_none() {
-            return Err(Error::DestinationNotFound);
-        }
-        found.find(|address| reach == Reach::Private || is_public(address.ip())).ok_or_else(|| {
-            self.denials.note(format!(
-                "connect to `{host}:{port}`: its address is private, and the grant does not say `private:{host}`"
-            ));
-            Error::DestinationIpProhibited
-        })
+impl Target {
+    pub fn of(uri: &Uri) -> Option<Self> {
+        let secure = uri.scheme() == Some(&Scheme::HTTPS);
+        let host = uri.host().filter(|host| !host.is_empty())?.to_ascii_lowercase();
+        // A port that is no number is no port; hyper takes it for the usual one.
+        let authority = uri.authority()?.as_str().rsplit('@').next()?;
+        let written = authority.get(host.len()..)?.strip_prefix(':');
+        let port = match written {
+            None | Some("") => {
+                if secure {
+                    443
+                } else {
+                    80
+                }
+            }
+            Some(port) => port.parse().ok()?,
+        };
+        Some(Self { secure, host, port })
     }
 }
 
-/// Sends a request over a connection and waits for the beginning of its answer.
-async fn exchange<S>(stream: S, request: Request<WasiBody>, time: Duration) -> Result<Answered, Error>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // The connection has to be driven while its answer is awaited; it ends with the task that reads the body.
-    let driving = wasmtime_wasi::runtime::spawn(async move {
-        let _ = connection.await;
-    });
-    let answer = tokio::time::timeout(time, sender.send_request(request)).await;
-    let answer = answer.map_err(|_| Error::HttpResponseTimeout)??;
-    let answer = answer.map(|body| body.map_err(Error::from).boxed_unsync());
-    let end = async move {
-        driving.await;
-        Ok(())
-    };
-    Ok((answer, Box::new(end)))
+impl std::fmt::Display for Target {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}:{}", self.host, self.port)
+    }
+}
+
+impl Gate {
+    /// For a script.
+    pub fn new(hosts: &[HostPattern], denials: Denials) -> Self {
+        Self { hosts: hosts.into(), denials, tls: connection::usual(), reading: None }
+    }
+
+    /// For an integration. Who the service is, is proven by a certificate that `tls` trusts.
+    pub fn reading(hosts: &[HostPattern], denials: Denials, tls: TlsConnector, reading: Reading) -> Self {
+        Self { hosts: hosts.into(), denials, tls, reading: Some(Arc::new(reading)) }
+    }
+
+    /// Sends a request if everything about it is granted.
+    pub async fn send(self, request: Request<WasiBody>, options: RequestOptions) -> Result<Answered, Error> {
+        let target = Target::of(request.uri()).ok_or(Error::HttpRequestUriInvalid)?;
+        match &self.reading {
+            None => self.pass(request, &target, options).await,
+            Some(reading) => reading.send(&self, request, &target, options).await,
+        }
+    }
+
+    async fn pass(
+        &self,
+        mut request: Request<WasiBody>,
+        target: &Target,
+        options: RequestOptions,
+    ) -> Result<Answered, Error> {
+        let addresses = self.addresses(target).await?;
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        *request.uri_mut() = path.parse::<Uri>().map_err(|_| Error::HttpRequestUriInvalid)?;
+        connection::exchange(target, &addresses, &self.tls, request, options).await
+    }
+
+    fn reach(&self, target: &Target) -> Reach {
+        reach(&self.hosts, &target.host, target.port)
+    }
+
+    fn not_granted(target: &Target) -> String {
+        format!("connect to `{target}`: this host is not granted")
+    }
+
+    /// Looks the host up once. The connection then goes to an address that was checked, whatever the name means later.
+    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, Error> {
+        let reach = self.reach(target);
+        if reach == Reach::Refused {
+            self.denials.note(Self::not_granted(target));
+            return Err(Error::HttpRequestDenied);
+        }
+        let _turn = LOOKUPS.acquire().await;
+        let looking = tokio::net::lookup_host((bare(&target.host), target.port));
+        let found = tokio::time::timeout(connection::CONNECT_TIME, looking).await;
+        let unknown = |_| Error::DnsError { rcode: Some("not found".to_owned()), info_code: None };
+        let found: Vec<SocketAddr> = found.map_err(|_| Error::DnsTimeout)?.map_err(unknown)?.collect();
+        if found.is_empty() {
+            return Err(Error::DestinationNotFound);
+        }
+        let allowed = |address: &SocketAddr| match (reach, is_public(address.ip())) {
+            (Reach::Public, is_public) => is_public,
+            // What an integration sends in clear text stays in the network of this machine.
+            (_, true) => target.secure || self.reading.is_none(),
+            (_, false) => true,
+        };
+        let addresses: Vec<SocketAddr> = found.into_iter().filter(allowed).collect();
+        if addresses.is_empty() {
+            let host = &target.host;
+            self.denials.note(match reach {
+                Reach::Public => format!(
+                    "connect to `{target}`: its address is private, and the grant does not say `private:{host}`"
+                ),
+                _ => format!("connect to `{target}`: it is no machine of this network, and `http` is not encrypted"),
+            });
+            return Err(Error::DestinationIpProhibited);
+        }
+        Ok(addresses)
+    }
 }
 
 impl WasiHttpHooks for Gate {
@@ -123,3 +161,6 @@ impl WasiHttpHooks for Gate {
         Box::new(self.clone().send(request, options.unwrap_or_default()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,18 +54,26 @@ pub struct Finished {
 
 /// The thread that ran a guest is gone without a word, which is a fault of the host.
 #[derive(Debug, thiserror::Error)]
-#[error("the script's thread ended without a result: the log says why")]
+#[error("the guest's thread ended without a result: the log says why")]
 pub struct Lost;
 
 /// Runs a script on a thread of its own, until it ends, hits a limit, or is cancelled.
 pub async fn run(job: Job, cancelled: CancellationToken) -> Result<Finished, Lost> {
+    apart("script", || finish(job, cancelled)).await
+}
+
+/// Drives a guest on a thread of its own, so that a busy one takes no turn of those that answer requests.
+pub async fn apart<T: Send + 'static, F: Future<Output = T>>(
+    name: &str,
+    work: impl FnOnce() -> F + Send + 'static,
+) -> Result<T, Lost> {
     let (told, finished) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
     let work = move || {
         step_back();
-        let _ = told.send(runtime.block_on(finish(job, cancelled)));
+        let _ = told.send(runtime.block_on(work()));
     };
-    std::thread::Builder::new().name("script".to_owned()).spawn(work).map_err(|_| Lost)?;
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|_| Lost)?;
     finished.await.map_err(|_| Lost)
 }
 

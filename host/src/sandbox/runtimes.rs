@@ -131,6 +131,11 @@ impl Runtimes {
         })
     }
 
+    /// What components are compiled with.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// The clock by which guests come up for air.
     pub fn ticker(&self) -> Arc<Ticker> {
         Arc::clone(&self.ticker)

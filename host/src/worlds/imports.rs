@@ -5,7 +5,7 @@ use crate::bindings::types;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
-use wasmtime_wasi::p2::bindings::{cli, sync::io};
+use wasmtime_wasi::p2::bindings::{self, cli, sync::io};
 
 /// Longest line of a guest's log, in bytes.
 const LOG_LINE: usize = 2_000;
@@ -13,6 +13,24 @@ const LOG_LINE: usize = 2_000;
 /// The streams lead where the store's WASI context leads them.
 pub fn add_to_linker<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
     types::add_to_linker::<_, Nothing>(linker, |_| Nothing)?;
+    add_surroundings(linker)?;
+    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    Ok(())
+}
+
+/// The same for a guest that has something to wait for, and whose thread does not.
+pub fn add_waiting_to_linker<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
+    use bindings::io;
+    add_surroundings(linker)?;
+    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    Ok(())
+}
+
+fn add_surroundings<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
     cli::environment::add_to_linker::<_, WasiCli>(linker, S::cli)?;
     cli::exit::add_to_linker::<_, WasiCli>(linker, S::cli)?;
     cli::stdin::add_to_linker::<_, WasiCli>(linker, S::cli)?;
@@ -23,9 +41,6 @@ pub fn add_to_linker<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime:
     cli::terminal_stdin::add_to_linker::<_, WasiCli>(linker, S::cli)?;
     cli::terminal_stdout::add_to_linker::<_, WasiCli>(linker, S::cli)?;
     cli::terminal_stderr::add_to_linker::<_, WasiCli>(linker, S::cli)?;
-    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
-    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
-    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
     Ok(())
 }
 

@@ -1,58 +1,52 @@
 //! `query`: a question to a service outside.
 
+use crate::integrations;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::{Arguments, WrongArguments};
 use crate::mcp::server::Skillcell;
 use crate::printable::printable;
-use std::path::Path;
+use crate::scripts::Progress;
+use crate::worlds::integration::Report;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio_util::sync::CancellationToken;
 
-/// A service that can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Integration {
-    Github,
-    Circleci,
-    Linear,
-    Gateway,
-}
+/// Longest question, in characters.
+const LONGEST: usize = 4_000;
 
-impl Integration {
-    pub const ALL: [Self; 4] = [Self::Github, Self::Circleci, Self::Linear, Self::Gateway];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Github => "github",
-            Self::Circleci => "circleci",
-            Self::Linear => "linear",
-            Self::Gateway => "gateway",
-        }
-    }
-}
-
-pub fn query(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
-    let query = arguments.required_text("query")?;
+pub async fn query(
+    server: &Skillcell,
+    mut arguments: Arguments,
+    cancelled: CancellationToken,
+    progress: Progress,
+) -> Result<Answer, ToolError> {
+    let question = arguments.required_text("query")?;
     let name = arguments.required_text("integration")?;
     arguments.finish()?;
-    for (name, value) in [("query", &query), ("integration", &name)] {
+    for (name, value) in [("query", &question), ("integration", &name)] {
         if value.trim().is_empty() {
             return Err(WrongArguments(format!("{name} is required")).into());
         }
     }
-    let Some(integration) = Integration::ALL.into_iter().find(|known| known.name() == name) else {
-        let names: Vec<&str> = Integration::ALL.into_iter().map(Integration::name).collect();
-        let message = format!("integration is `{}`, and must be one of {}", printable(&name), names.join(", "));
+    let length = question.chars().count();
+    if length > LONGEST {
+        let message = format!("query has {length} characters, and must have at most {LONGEST}");
+        return Err(WrongArguments(message).into());
+    }
+    let Some(integration) = server.config.integrations.named(&name) else {
+        let names = server.config.integrations.names().join(", ");
+        let message = match names.as_str() {
+            "" => format!("integration is `{}`, and none is switched on", printable(&name)),
+            names => format!("integration is `{}`, and must be one of {names}", printable(&name)),
+        };
         return Err(WrongArguments(message).into());
     };
-    if !in_repository(&server.config.roots.working_folder) {
-        return Ok(Answer::Refused(
-            "not in a git repository\nhint: start the server in the folder of the project you ask about".to_owned(),
-        ));
-    }
-    Ok(Answer::Refused(format!(
-        "the integration `{}` is not installed in this server\nhint: use the service's own tools",
-        integration.name()
-    )))
-}
-
-fn in_repository(folder: &Path) -> bool {
-    folder.ancestors().any(|folder| folder.join(".git").exists())
+    let told = AtomicU32::new(0);
+    let report: Report = Arc::new(move |message| {
+        progress(f64::from(told.fetch_add(1, Ordering::Relaxed) + 1), message);
+    });
+    Ok(match server.integrations.ask(integration, question.trim(), cancelled, report).await? {
+        integrations::Answer::Text(text) => Answer::Text(text),
+        integrations::Answer::Refused(message) => Answer::Refused(server.shown_message(message)),
+    })
 }

@@ -1,11 +1,11 @@
 //! What the tools take and give, as JSON Schema.
 
 use super::ToolName;
-use super::query::Integration;
 use super::skills_search::{MOST_HITS, USUAL_LIMIT};
 use serde_json::{Map, Value, json};
 
-pub fn input(tool: ToolName) -> Map<String, Value> {
+/// `integrations` are the names of those that can be asked.
+pub fn input(tool: ToolName, integrations: &[String]) -> Map<String, Value> {
     let text = |description: &str| json!({"type": "string", "description": description});
     let flag = |description: &str| json!({"type": "boolean", "description": description});
     let path = text("Path of the skill, as answers give it");
@@ -35,8 +35,10 @@ pub fn input(tool: ToolName) -> Map<String, Value> {
         }
         ToolName::ReadSkill => schema(&[("name", text("Name of the skill to read"))], &["name"]),
         ToolName::Query => {
-            let names: Vec<&str> = Integration::ALL.into_iter().map(Integration::name).collect();
-            let service = json!({"type": "string", "description": "Service to query", "enum": names});
+            let mut service = json!({"type": "string", "description": "Service to query"});
+            if !integrations.is_empty() {
+                service["enum"] = json!(integrations);
+            }
             schema(
                 &[("query", text("Natural language query describing what you want to know")), ("integration", service)],
                 &["query", "integration"],

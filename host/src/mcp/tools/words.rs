@@ -53,7 +53,7 @@ fn purpose(tool: ToolName, surface: &Surface) -> &'static str {
         ToolName::Query => {
             "Query integrated services (GitHub, CircleCI, Linear) in natural language about the repository of the working \
              folder: pull requests, reviews, checks, builds, issues. Ask one thing at a time; repository, branch and commit \
-             are known. An answer says when a service is not installed."
+             are known. A question that is not understood is answered with those that are."
         }
         ToolName::GetSkill => {
             "Get the team's instructions for a task, with everything they inherit. Call it before you begin work: describe the \

@@ -4,6 +4,7 @@ use super::cache::{self, Code};
 use super::{Entry, Guest, Runtimes};
 use crate::bindings::script::ScriptRuntimePre;
 use crate::bindings::wasi_files;
+use crate::sandbox::gate;
 use crate::sandbox::p1;
 use crate::sandbox::p2::FilesData;
 use crate::sandbox::state::ScriptState;
@@ -194,7 +195,7 @@ pub fn component_linker(engine: &Engine) -> wasmtime::Result<component::Linker<S
         ScriptState::sockets,
     )?;
     sockets::ip_name_lookup::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(l)?;
+    gate::add_to_linker(l)?;
     Ok(linker)
 }
 

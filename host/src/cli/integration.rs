@@ -1,0 +1,167 @@
+//! `skillcell integration`: which services can be asked, and whether they answer.
+
+#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
+
+use super::open;
+use super::table::aligned;
+use crate::config::{self, Config, Integration, Source, Token, TokenValue, Told};
+use crate::integrations::{self, Integrations};
+use crate::printable::{counted, printable, quoted};
+use crate::sandbox::runtimes::Runtimes;
+use crate::worlds::integration::IntegrationWorld;
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+#[derive(Args)]
+pub struct IntegrationArguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show every integration: where its service is, whether a token is set, and where its component comes from
+    ///
+    /// Example: skillcell integration list --json
+    List {
+        /// Print the list as JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        operator: Operator,
+    },
+    /// Try an integration: its component, its token and its service; exit code 1 when something does not work
+    ///
+    /// Example: skillcell integration test github
+    Test {
+        /// As `integration list` names it
+        name: String,
+        /// Print the outcome as JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        operator: Operator,
+    },
+}
+
+#[derive(Args)]
+struct Operator {
+    /// The operator's configuration; else `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Operator {
+    fn resolve(self) -> Result<Config, config::ConfigError> {
+        config::resolve(Told { config: self.config, ..Told::default() })
+    }
+}
+
+pub fn run(arguments: IntegrationArguments) -> anyhow::Result<ExitCode> {
+    match arguments.command {
+        Command::List { json, operator } => list(&operator.resolve()?, json),
+        Command::Test { name, json, operator } => test(operator.resolve()?, &name, json),
+    }
+}
+
+fn list(config: &Config, json: bool) -> anyhow::Result<ExitCode> {
+    let all = &config.integrations.all;
+    if json {
+        let views: Vec<Value> = all.iter().map(view).collect();
+        println!("{}", serde_json::to_string_pretty(&views)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let heading = ["NAME", "STATE", "ADDRESS", "TOKEN", "FROM", "DIGEST"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = [heading].into_iter().chain(all.iter().map(row)).collect();
+    for line in aligned(&rows) {
+        println!("{line}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether there is a token, never which.
+fn token_state(token: &Token) -> &'static str {
+    match token.value {
+        TokenValue::Missing => "not set",
+        TokenValue::Unusable => "unusable",
+        TokenValue::Set(_) => "set",
+    }
+}
+
+fn from(integration: &Integration) -> String {
+    match &integration.source {
+        Source::Bundled(_) => "this binary".to_owned(),
+        Source::File { path, .. } => path.display().to_string(),
+    }
+}
+
+fn row(integration: &Integration) -> Vec<String> {
+    let token = integration.token.as_ref().map(|token| format!("{} {}", token.variable, token_state(token)));
+    let digest = integrations::digest(integration).map(|digest| digest.hex()[..12].to_owned());
+    vec![
+        integration.name.clone(),
+        if integration.enabled { "on" } else { "off" }.to_owned(),
+        integration.address().unwrap_or_else(|| "not set".to_owned()),
+        token.unwrap_or_else(|| "none".to_owned()),
+        printable(&from(integration)),
+        digest.unwrap_or_else(|error| error.to_string()),
+    ]
+}
+
+fn view(integration: &Integration) -> Value {
+    let hosts: Vec<String> = integration.hosts.iter().map(ToString::to_string).collect();
+    let token = integration.token.as_ref().map(|token| {
+        json!({"variable": token.variable, "set": matches!(token.value, TokenValue::Set(_)), "required": token.required})
+    });
+    let digest = integrations::digest(integration);
+    json!({
+        "name": integration.name,
+        "enabled": integration.enabled,
+        "address": integration.address(),
+        "hosts": hosts,
+        "token": token,
+        "from": from(integration),
+        "digest": digest.as_ref().ok(),
+        "problem": digest.as_ref().err().map(ToString::to_string),
+    })
+}
+
+fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let config = Arc::new(config);
+    let Some(integration) = config.integrations.named(name) else {
+        let names: Vec<String> = config.integrations.all.iter().map(|known| known.name.clone()).collect();
+        anyhow::bail!("there is no integration `{}`\nhint: choose from {}", printable(name), quoted(&names));
+    };
+    let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
+    let cache = open::cache(config.places.as_ref());
+    let runtimes = Runtimes::new(cache.clone()).map_err(broken)?;
+    let world = IntegrationWorld::new(&runtimes, cache).map_err(broken)?;
+    let all = Integrations::new(Arc::clone(&config), world, Arc::new(open::record(&config)));
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let tested = runtime.block_on(all.test(integration))?;
+    runtime.shutdown_background();
+    let component =
+        tested.component.as_ref().map(|count| format!("works, and suggests {}", counted(*count, "question")));
+    let outcomes = [("component", component.map_err(Clone::clone)), ("service", tested.service.clone())];
+    if json {
+        let told = |outcome: &Result<String, String>| match outcome {
+            Ok(told) | Err(told) => json!({"works": outcome.is_ok(), "told": told}),
+        };
+        let parts: serde_json::Map<String, Value> =
+            outcomes.iter().map(|(part, outcome)| ((*part).to_owned(), told(outcome))).collect();
+        println!("{}", json!({"name": name, "works": tested.works(), "parts": parts}));
+    } else {
+        for (part, outcome) in &outcomes {
+            match outcome {
+                Ok(told) => println!("{name}: the {part} {told}"),
+                Err(told) => println!("{name}: the {part} does not work: {told}"),
+            }
+        }
+    }
+    Ok(ExitCode::from(u8::from(!tested.works())))
+}

@@ -1,0 +1,124 @@
+//! What the operator's file says about integrations, before it means anything.
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Settings of all integrations, and of each by its name.
+#[derive(Debug, Default)]
+pub struct RawIntegrations {
+    pub timeout_seconds: Option<u64>,
+    pub cache_seconds: Option<u64>,
+    pub each: BTreeMap<String, RawIntegration>,
+}
+
+/// One integration. Its address may hold a password, so it is never shown.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
+pub struct RawIntegration {
+    pub enabled: Option<bool>,
+    /// A component of world `integration`, and the digest it must have.
+    pub file: Option<String>,
+    pub sha256: Option<String>,
+    pub address: Option<String>,
+    pub hosts: Vec<String>,
+    pub ca_file: Option<String>,
+    pub token_variable: Option<String>,
+    pub token_header: Option<String>,
+}
+
+impl fmt::Debug for RawIntegration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("RawIntegration(…)")
+    }
+}
+
+impl<'de> Deserialize<'de> for RawIntegrations {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(IntegrationsVisitor)
+    }
+}
+
+struct IntegrationsVisitor;
+
+impl<'de> Visitor<'de> for IntegrationsVisitor {
+    type Value = RawIntegrations;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map of settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut raw = RawIntegrations::default();
+        while let Some(key) = entries.next_key::<String>()? {
+            let is_second = match key.as_str() {
+                "timeout_seconds" => raw.timeout_seconds.replace(entries.next_value()?).is_some(),
+                "cache_seconds" => raw.cache_seconds.replace(entries.next_value()?).is_some(),
+                _ => match entries.next_value()? {
+                    Entry::Settings(settings) => raw.each.insert(key.clone(), settings).is_some(),
+                    Entry::Nothing => raw.each.insert(key.clone(), RawIntegration::default()).is_some(),
+                    Entry::Other => {
+                        return Err(A::Error::custom(format!(
+                            "unknown field `{}`, expected one of `timeout_seconds`, `cache_seconds`, or the name of an integration with a map of its settings",
+                            key.escape_debug()
+                        )));
+                    }
+                },
+            };
+            if is_second {
+                return Err(A::Error::custom(format!("`{}` stands here twice", key.escape_debug())));
+            }
+        }
+        Ok(raw)
+    }
+}
+
+/// What stands behind a name.
+enum Entry {
+    Settings(RawIntegration),
+    Nothing,
+    /// Nothing that could be settings.
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EntryVisitor)
+    }
+}
+
+struct EntryVisitor;
+
+impl<'de> Visitor<'de> for EntryVisitor {
+    type Value = Entry;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a map of settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Entry, A::Error> {
+        let settings = serde::de::value::MapAccessDeserializer::new(entries);
+        RawIntegration::deserialize(settings).map(Entry::Settings)
+    }
+
+    fn visit_unit<E>(self) -> Result<Entry, E> {
+        Ok(Entry::Nothing)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Entry, E> {
+        Ok(Entry::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Entry, E> {
+        Ok(Entry::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Entry, E> {
+        Ok(Entry::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Entry, E> {
+        Ok(Entry::Other)
+    }
+}
