@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 
 /// Everything the operator grants. Each grant is for one skill of one root, so that a skill elsewhere gains nothing by
 /// taking its name.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Grants {
     /// The operator's file, for telling where to add a line.
     pub file: PathBuf,
     pub entries: Vec<Entry>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Entry {
     pub root: PathBuf,
     pub skill_path: String,

@@ -1,0 +1,185 @@
+//! `skillcell lint`: what authors of skills are told about their files.
+
+use crate::{SKILLCELL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, repository};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Every kind of mention: ours, ours under another server's name, no tool of ours, and another server's.
+const MENTIONS: [(&str, &str); 3] = [
+    (
+        "deploy/SKILL.md",
+        "---\nname: deploy\ndescription: Deploy\nallowed-tools: Read, mcp__skillcell__query\n---\n\
+         Ask `mcp__skillcell__query`, then `mcp__skillcell__qery` and mcp__sx__query.\n",
+    ),
+    (
+        "review.md",
+        "---\nkeywords: [review]\ndescription: Review\n---\n```\nmcp__github__get_issue\n```\n/mcp__github__a_prompt\n",
+    ),
+    ("notes.md", "No skill, so `mcp__skillcell__nothing` is nobody's.\n"),
+];
+
+const BROKEN: [(&str, &str); 4] = [
+    ("b/SKILL.md", "no front matter\n"),
+    ("a/SKILL.md", "---\nname: other\ndescription: d\n---\n"),
+    ("c.md", "---\ntitle: x\ndescription: d\n---\n"),
+    ("fine/SKILL.md", "---\nname: fine\ndescription: Works all the same\n---\n"),
+];
+
+struct Told {
+    code: Option<i32>,
+    text: String,
+    log: String,
+}
+
+fn told(launch: Launch) -> Told {
+    let output = launch.output();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    Told { code: output.status.code(), text: text(&output.stdout), log: text(&output.stderr) }
+}
+
+fn lint(folder: impl AsRef<OsStr>) -> Launch {
+    Launch::bare(SKILLCELL).arg("lint").arg(folder)
+}
+
+fn report(folder: &Path, config: &str) -> (Value, Option<i32>) {
+    let told = told(lint(folder).arg("--json").config(config));
+    let report = serde_json::from_str(&told.text).unwrap_or_else(|_| panic!("no JSON: {} {}", told.text, told.log));
+    (report, told.code)
+}
+
+#[test]
+fn the_bundled_library_and_an_empty_one_have_no_problems() {
+    let empty = library(&[]);
+    for (folder, skills) in [(repository().join("fixtures/skills"), 18), (empty.path().to_owned(), 0)] {
+        let said = told(lint(&folder));
+        assert_eq!((said.code, said.text.as_str()), (Some(0), format!("{skills} skills: no problems\n").as_str()));
+        assert_eq!(said.log, "", "only the answer is told");
+        let expected = json!({"skills": skills, "errors": 0, "warnings": 0, "problems": [], "mentions": []});
+        assert_eq!(report(&folder, ""), (expected, Some(0)));
+    }
+}
+
+#[test]
+fn problems_are_told_by_file_and_line_with_what_to_do() {
+    let folder = library(&BROKEN);
+    let said = told(lint(".").folder(folder.path()));
+    let lines: Vec<&str> = said.text.lines().collect();
+    assert_eq!(said.code, Some(1), "{}", said.text);
+    assert!(lines[0].starts_with("a/SKILL.md:2: warning: ") && lines[0].ends_with(" [name-differs]"), "{lines:#?}");
+    assert_eq!(lines[2], "b/SKILL.md:1: error: there is no front matter [no-front-matter]");
+    assert_eq!(lines[3], "    begin the file with `---`, a `name:` and a `description:` line, and `---`");
+    assert!(lines[4].starts_with("c.md:1: error: ") && lines[4].ends_with(" [missing-keywords]"), "{lines:#?}");
+    assert_eq!(lines.last(), Some(&"2 skills: 2 errors, 1 warning"), "{lines:#?}");
+
+    let (report, code) = report(folder.path(), "");
+    assert_eq!((code, &report["errors"], &report["warnings"]), (Some(1), &json!(2), &json!(1)), "{report:#}");
+    let file = folder.path().join("b/SKILL.md");
+    let problem = json!({
+        "file": file, "line": 1, "severity": "error", "code": "no-front-matter", "message": "there is no front matter",
+        "advice": "begin the file with `---`, a `name:` and a `description:` line, and `---`",
+        "root": folder.path().file_name().unwrap().to_str(),
+    });
+    assert_eq!(report["problems"][1], problem, "{report:#}");
+}
+
+#[test]
+fn warnings_alone_are_no_failure() {
+    let folder = library(&BROKEN[1..2]);
+    let said = told(lint(folder.path()));
+    assert_eq!(said.code, Some(0), "{}", said.text);
+    assert!(said.text.ends_with("\n1 skill: 0 errors, 1 warning\n"), "{}", said.text);
+}
+
+#[test]
+fn tools_that_skills_mention_are_told_with_whether_they_are_offered() {
+    let folder = library(&MENTIONS);
+    let said = told(lint(".").folder(folder.path()));
+    let expected = "\
+deploy/SKILL.md:6:36: warning: skillcell has no tool `qery` [unknown-tool]
+    close names are `mcp__skillcell__query`
+
+tools that skills mention:
+  deploy  mcp__skillcell__query   offered
+  deploy  mcp__skillcell__qery    unknown; close names are `mcp__skillcell__query`
+  deploy  mcp__sx__query          another server's; this server offers it as `mcp__skillcell__query`
+  review  mcp__github__get_issue  another server's, which cannot be known here
+
+2 skills: 0 errors, 1 warning
+";
+    assert_eq!((said.code, said.text.as_str()), (Some(0), expected));
+
+    let (report, code) = report(folder.path(), "");
+    assert_eq!(code, Some(0));
+    let deploy = folder.path().join("deploy/SKILL.md");
+    let at = |tool: &str, line: u32, column: u32| json!({"skill": "deploy", "tool": tool, "file": deploy, "line": line, "column": column});
+    let with = |mut view: Value, more: Value| {
+        view.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        view
+    };
+    let ours = "mcp__skillcell__query";
+    let expected = [
+        with(at(ours, 4, 22), json!({"offer": "offered"})),
+        with(at("mcp__skillcell__qery", 6, 36), json!({"offer": "unknown", "close": [ours]})),
+        with(at("mcp__sx__query", 6, 62), json!({"offer": "offered-as", "name": ours})),
+    ];
+    assert_eq!(report["mentions"].as_array().unwrap()[..3], expected, "{report:#}");
+    let last = &report["mentions"][3];
+    assert_eq!((&last["tool"], &last["offer"]), (&json!("mcp__github__get_issue"), &json!("elsewhere")));
+    let problem = &report["problems"][0];
+    assert_eq!(
+        (&problem["code"], &problem["line"], &problem["column"]),
+        (&json!("unknown-tool"), &json!(6), &json!(36))
+    );
+}
+
+#[test]
+fn a_tool_that_the_operator_leaves_out_is_not_offered() {
+    let folder = library(&MENTIONS);
+    let (report, code) = report(folder.path(), "tools: [skill]\n");
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        (&report["problems"][0]["code"], &report["mentions"][0]["offer"]),
+        (&json!("tool-left-out"), &json!("left-out"))
+    );
+    assert_eq!(report["mentions"][2]["offer"], "elsewhere", "{report:#}");
+}
+
+#[test]
+fn the_documentation_names_every_tool_as_models_call_it() {
+    let text = std::fs::read_to_string(repository().join("docs/tools.md")).unwrap();
+    let empty = library(&[]);
+    let mut session = serve(empty.path()).start();
+    let listed = session.request("tools/list", json!({}));
+    let mut offered: Vec<String> = (listed["result"]["tools"].as_array().unwrap().iter())
+        .map(|tool| format!("mcp__skillcell__{}", tool["name"].as_str().unwrap()))
+        .collect();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let mut named: Vec<String> = rows.map(|(name, _)| name.to_owned()).collect();
+    offered.sort();
+    named.sort();
+    assert_eq!(named, offered);
+}
+
+#[test]
+fn wrong_usage_is_told_and_nothing_is_checked() {
+    let folder = library(&MENTIONS);
+    for (argument, part) in [("./typo", "there is no folder `./typo`"), ("--nonsense", "unexpected argument")] {
+        let said = told(lint(argument).folder(folder.path()));
+        assert_eq!((said.code, said.text.as_str()), (Some(2), ""), "{argument}");
+        assert!(said.log.contains(part), "{}", said.log);
+    }
+    let nowhere = library(&[]);
+    let said = told(Launch::bare(SKILLCELL).arg("lint").folder(nowhere.path()));
+    assert_eq!(said.code, Some(2), "{}", said.text);
+    assert!(said.log.contains("no folder of skills"), "{}", said.log);
+}
+
+#[test]
+fn no_name_of_a_file_breaks_a_line_or_hides_something() {
+    let folder = library(&[("x\n0 skills: no problems\u{1b}[2J/SKILL.md", "no front matter\n")]);
+    let said = told(lint(folder.path()));
+    assert_eq!((said.code, said.text.lines().count()), (Some(1), 4), "{}", said.text);
+    assert!(!said.text.contains('\u{1b}'), "{:?}", said.text);
+}
