@@ -10,6 +10,7 @@ mod found;
 mod fresh;
 pub mod keeping;
 mod looking;
+mod namesakes;
 mod pair;
 mod pause;
 mod ranking;

@@ -9,14 +9,11 @@ use crate::library::snapshot::{Files, Folders, RootSnapshot, Snapshot};
 use crate::library::surroundings::surroundings;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Most small engines at a time. More would only wait for each other.
 pub const AT_ONCE: usize = 4;
-
-/// Most skills that a small engine is given because they share a name with those that matter.
-const MOST_NAMESAKES: usize = 100;
 
 /// What an answer was made from.
 pub struct Sources {
@@ -33,6 +30,27 @@ impl Sources {
             skills.extend(builder.skill_in(engine, file)?);
         }
         Ok(Self { files, skills })
+    }
+
+    /// These files, and those of skills that have a say in what the skills in them are called.
+    fn with_namesakes(&self, index: Option<&Index>) -> Vec<Location> {
+        let Some(index) = index else { return self.files.clone() };
+        let mut all: BTreeSet<(u32, &str)> = self.files.iter().map(|file| (file.root, file.path.as_str())).collect();
+        for skill in &self.skills {
+            all.extend(if self.are_below(&skill.file) { index.with_path_of(skill) } else { index.namesakes(skill) });
+        }
+        all.into_iter().map(|(root, path)| Location { root, path: path.to_owned() }).collect()
+    }
+
+    /// Whether some of these files are where a skill may inherit from this one.
+    fn are_below(&self, file: &Location) -> bool {
+        let (folder, name) = file.path.split_at(file.path.rfind('/').map_or(0, |slash| slash + 1));
+        let is_below = |other: &Location| {
+            other.root == file.root
+                && other.path.starts_with(folder)
+                && ![file.path.as_str(), "_root.md"].contains(&other.path.as_str())
+        };
+        ["_index.md", "_root.md"].contains(&name) && self.skills.iter().any(|skill| is_below(&skill.file))
     }
 }
 
@@ -66,18 +84,18 @@ impl Catalog {
 impl Shared {
     /// An engine over these files in which their skills are called as they are in the catalog.
     fn small_engine(&self, sources: &Sources) -> Result<Option<(EngineInstance, Arc<Snapshot>)>, Broken> {
-        let Sources { files, skills } = sources;
-        let first = self.builder.small(files)?;
-        if let Some((mut engine, snapshot)) = first
-            && self.builder.calls_alike(&mut engine, skills)?
-        {
-            return Ok(Some((engine, snapshot)));
-        }
-        // What a skill is called depends on who else has its names.
-        let Some(index) = self.remembered.last_index() else { return Ok(None) };
-        let files: Vec<Location> = files.iter().cloned().chain(namesakes(&index, skills)).collect();
+        let index = self.remembered.last_index();
+        let files = sources.with_namesakes(index.as_deref());
         let Some((mut engine, snapshot)) = self.builder.small(&files)? else { return Ok(None) };
-        Ok(self.builder.calls_alike(&mut engine, skills)?.then_some((engine, snapshot)))
+        for skill in &sources.skills {
+            let Some(now) = self.builder.skill_in(&mut engine, &skill.file)? else { return Ok(None) };
+            // Of what a skill inherits from, answers say nothing but the address.
+            let is_above = sources.are_below(&skill.file);
+            if !(is_called_like(skill, &now) || is_above && skill.address == now.address) {
+                return Ok(None);
+            }
+        }
+        Ok(Some((engine, snapshot)))
     }
 }
 
@@ -102,15 +120,6 @@ impl Builder {
         Ok(engine.update(Arc::clone(&snapshot), &changes).is_ok().then_some((engine, snapshot)))
     }
 
-    fn calls_alike(&self, engine: &mut EngineInstance, skills: &[Summary]) -> Result<bool, Broken> {
-        for skill in skills {
-            if !self.skill_in(engine, &skill.file)?.is_some_and(|now| is_called_like(skill, &now)) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// The skill in a file, if there is one.
     fn skill_in(&self, engine: &mut EngineInstance, file: &Location) -> Result<Option<Summary>, Broken> {
         let Some(root) = self.terms.roots.get(file.root as usize) else { return Ok(None) };
@@ -118,22 +127,4 @@ impl Builder {
         let is_same = |found: &Summary| (found.file.root, &found.file.path) == (file.root, &file.path);
         Ok(found.ok().map(|found| found.summary).filter(is_same))
     }
-}
-
-/// Files of skills that share a name with one of these, or have a path above it.
-fn namesakes(index: &Index, skills: &[Summary]) -> impl Iterator<Item = Location> {
-    let mut names: HashSet<String> = HashSet::new();
-    for skill in skills {
-        names.extend(names_of(skill));
-        let path = skill.skill_path.to_lowercase();
-        names.extend(path.match_indices('/').map(|(slash, _)| path[..slash].to_owned()));
-    }
-    let shares_one = move |skill: &Summary| names_of(skill).iter().any(|name| names.contains(name));
-    let found = index.skills.iter().filter(move |skill| shares_one(skill.summary()));
-    found.map(|skill| skill.file.clone()).take(MOST_NAMESAKES)
-}
-
-fn names_of(skill: &Summary) -> [String; 4] {
-    let last = skill.uri.rsplit('/').next().unwrap_or_default();
-    [&skill.name, &skill.install_name, &skill.skill_path, last].map(str::to_lowercase)
 }

@@ -1,5 +1,6 @@
 //! Answers of the engines about one generation that are asked for again and again.
 
+use super::namesakes::Namesakes;
 use crate::bindings::catalog::{FoundSkill, LookupError};
 use crate::bindings::types::{Location, Summary};
 use std::collections::{HashMap, VecDeque};
@@ -20,6 +21,7 @@ const MOST_GENERATIONS: usize = 64;
 pub struct Index {
     pub generation: u64,
     pub skills: Vec<Arc<Listed>>,
+    pub namesakes: Namesakes,
 }
 
 /// A skill in the list, shared by all generations in which nothing about it changed.

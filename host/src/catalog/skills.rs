@@ -2,6 +2,7 @@
 
 use super::alone::Sources;
 use super::fresh::Checked;
+use super::namesakes::Namesakes;
 use super::pair::Published;
 use super::remembered::{Found, Index, Listed, is_called_like};
 use super::{AskError, Catalog, FRESH_TRIES};
@@ -101,7 +102,7 @@ impl Catalog {
             let edited = last.and_then(|last| Some((shared.remembered.edits(last.generation, generation)?, last)));
             let skills = edited.map_or(Ok(None), |(files, last)| with_edits(engine, &last, &files))?;
             let skills = skills.map_or_else(|| all_skills(engine), Ok)?;
-            Ok(Index { generation, skills })
+            Ok(Index { generation, skills, namesakes: Namesakes::default() })
         });
         let index = Arc::new(asked.await?);
         self.shared.remembered.keep_index(&index);

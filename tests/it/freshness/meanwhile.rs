@@ -24,7 +24,7 @@ fn parent(number: usize) -> String {
     format!("---\nkeywords: [above]\ndescription: d\n---\nRules, {}\n", edition(number))
 }
 
-/// Two skills with files of their own, and one above them, all of this edition.
+/// Two skills with files of their own and one above them, all of this edition, and others whose URIs would end alike.
 fn write(folder: &Path, number: usize) {
     write_files(
         folder,
@@ -33,6 +33,8 @@ fn write(folder: &Path, number: usize) {
             ("ui/forms.md", &forms(number)),
             ("ui/forms/a.txt", "asset"),
             ("ui/forms/check.sh", "echo ran\n"),
+            ("api/_index.md", "---\nkeywords: [services]\ndescription: d\n---\n"),
+            ("api/forms.md", "---\nkeywords: [upload]\ndescription: d\n---\n"),
             ("pdf/SKILL.md", &pdf(number)),
             ("pdf/a.txt", "asset"),
         ],
@@ -69,13 +71,14 @@ fn ask(session: &mut Session) -> Vec<(&'static str, Value)> {
         ("read_skill", json!({"name": "pdf"})),
         ("get_skill", json!({"context": "form validation"})),
         ("get_skill", json!({"context": "x", "skill_path": "ui/forms"})),
+        ("get_skill", json!({"context": "x", "skill_path": "ui/_index"})),
         ("get_skill", json!({"context": "x", "skill_path": "pdf"})),
         ("skill-resource", json!({"skill": "pdf", "path": "SKILL.md"})),
         ("get_asset", json!({"skill_path": "pdf", "file": "SKILL.md"})),
     ];
     let mut answers: Vec<(&str, Value)> =
         tools.into_iter().map(|(tool, arguments)| (tool, session.call(tool, arguments))).collect();
-    for uri in ["skill://pdf", "skill://pdf/", "skill://ui/forms", "skill://ui/forms/"] {
+    for uri in ["skill://pdf", "skill://pdf/", "skill://ui/forms", "skill://ui/forms/", "skill://ui/_index"] {
         answers.push((uri, session.result("resources/read", json!({"uri": uri}))));
     }
     answers.push(("prompt", session.result("prompts/get", json!({"name": "pdf"}))));

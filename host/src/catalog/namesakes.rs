@@ -1,0 +1,59 @@
+//! Skills that decide what others are called, because they have the same names.
+
+use super::remembered::Index;
+use crate::bindings::types::{Location, Summary};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::OnceLock;
+
+/// Skills that are kept for each name. One other is enough to make it mean several.
+const KEPT: usize = 3;
+
+/// Who has which name, found out when somebody wants to know.
+#[derive(Debug, Default)]
+pub struct Namesakes {
+    /// In lower case, with positions in the list of skills.
+    holders: OnceLock<HashMap<String, Vec<usize>>>,
+}
+
+impl Index {
+    /// Files of skills that share a name with this one, or have its path or one above it.
+    pub fn namesakes(&self, skill: &Summary) -> BTreeSet<(u32, &str)> {
+        let path = skill.skill_path.to_lowercase();
+        let above = path.match_indices('/').map(|(slash, _)| path[..slash].to_owned());
+        self.holders(names_of(skill).into_iter().chain(above))
+    }
+
+    /// Files of skills that have the path of this one.
+    pub fn with_path_of(&self, skill: &Summary) -> BTreeSet<(u32, &str)> {
+        self.holders(std::iter::once(skill.skill_path.to_lowercase()))
+    }
+
+    fn holders(&self, names: impl Iterator<Item = String>) -> BTreeSet<(u32, &str)> {
+        let holders = self.namesakes.holders.get_or_init(|| {
+            let mut holders: HashMap<String, Vec<usize>> = HashMap::new();
+            for (position, skill) in self.skills.iter().enumerate() {
+                for name in names_of(skill) {
+                    let same = holders.entry(name).or_default();
+                    if same.len() < KEPT && same.last() != Some(&position) {
+                        same.push(position);
+                    }
+                }
+            }
+            holders
+        });
+        let found = names.filter_map(|name| holders.get(&name)).flatten();
+        let file = |position: &usize| {
+            let Location { root, path } = &self.skills[*position].file;
+            (*root, path.as_str())
+        };
+        found.map(file).collect()
+    }
+}
+
+/// Everything that a skill goes by, and what its URI may end with.
+fn names_of(skill: &Summary) -> [String; 5] {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let [name, install_name, path] =
+        [&skill.name, &skill.install_name, &skill.skill_path].map(|name| name.to_lowercase());
+    [last(&path), last(&skill.uri), name, install_name, path]
+}
