@@ -2,9 +2,15 @@
 
 mod audit;
 mod demo;
+mod doctor;
 mod integration;
+mod lint;
+mod matching;
+mod mentions;
 mod open;
+mod plugin;
 mod run;
+mod scorers;
 mod serve;
 mod stats;
 mod table;
@@ -50,6 +56,22 @@ enum Command {
     ///
     /// Example: skillcell run csv-report scripts/summarise.py --arg columns=price --root ./team-skills
     Run(run::Run),
+    /// Tell which skill `get_skill` would answer with, and why; exit code 1 when nothing matches
+    ///
+    /// Example: skillcell match "build a login form" --explain --root ./team-skills
+    Match(matching::Match),
+    /// Tell what is wrong in the files of skills, and which tools they mention; exit code 1 when anything is an error
+    ///
+    /// Example: skillcell lint ./team-skills
+    Lint(lint::Lint),
+    /// Tell whether everything works here, and what to do where it does not; exit code 1 when something fails
+    ///
+    /// Example: skillcell doctor --root ./team-skills
+    Doctor(doctor::Doctor),
+    /// Write, check and list plugins: components that rank skills, run scripts or understand skills
+    ///
+    /// Example: skillcell plugin new my-scorer --kind scorer
+    Plugin(plugin::PluginArguments),
     /// Show which services can be asked, and try whether they answer
     ///
     /// Example: skillcell integration test github
@@ -140,6 +162,10 @@ impl Cli {
             Some(Command::Serve(serve)) => serve::run(serve),
             Some(Command::Demo) => demo::run(),
             Some(Command::Run(arguments)) => run::run(arguments),
+            Some(Command::Match(arguments)) => matching::run(arguments),
+            Some(Command::Lint(arguments)) => lint::run(arguments),
+            Some(Command::Doctor(arguments)) => doctor::run(arguments),
+            Some(Command::Plugin(arguments)) => plugin::run(arguments),
             Some(Command::Integration(arguments)) => integration::run(arguments),
             Some(Command::Audit(arguments)) => audit::run(&arguments),
             Some(Command::Stats(arguments)) => stats::run(&arguments),
@@ -148,7 +174,9 @@ impl Cli {
 
     /// What is logged unless `SKILLCELL_LOG` says otherwise.
     pub fn log_filter(&self) -> &'static str {
-        match (self.quiet, self.verbose) {
+        // These commands tell all that a log would, and better.
+        let tells_itself = matches!(self.command, Some(Command::Lint(_) | Command::Doctor(_)));
+        match (self.quiet || tells_itself && self.verbose == 0, self.verbose) {
             // To rmcp it is an error when a client goes away before its answer.
             (true, _) => "error,rmcp::service=off",
             // It logs every error answer as a warning, with its payload.

@@ -4,7 +4,6 @@
 
 use super::{Roots, open};
 use crate::config::{self, ScorerChoice};
-use crate::git::{self, Repositories};
 use crate::mcp::tools::run_script::{RunView, policy_view};
 use crate::scripts::{Request, ScriptError};
 use anyhow::Context as _;
@@ -47,7 +46,6 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
     let mut config = config::resolve(arguments.roots.told())?;
     // Nothing is ranked here.
     config.scorer = ScorerChoice::Keyword;
-    git::ask_credential_helper(&mut config.git);
     let request = Request {
         skill: arguments.skill,
         file: arguments.script,
@@ -58,10 +56,7 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let code = runtime.block_on(async {
-        let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
-        let repositories = Repositories::new(&opened.config.git, opened.config.roots.names_folders());
-        repositories.first_clones(&opened.catalog).await;
-        opened.catalog.bring_in(None).await;
+        let opened = open::ready(config).await?;
         let stopped = CancellationToken::new();
         let stop = stopped.clone();
         tokio::spawn(async move {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
 
+use super::table::aligned;
 use crate::analytics::{SkillUse, Summary, summary};
 use crate::config::places::Places;
 use crate::config::variable;
@@ -42,8 +43,9 @@ fn show(summary: &Summary, places: &Places, is_terminal: bool) {
     let rows: Vec<Vec<String>> = summary.skills.iter().map(row).collect();
     let header: Vec<String> = COLUMNS.map(str::to_owned).into();
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    for row in &rows {
-        println!("{}", if is_terminal { aligned(row, &rows) } else { row.join("\t") });
+    let shown = if is_terminal { aligned(&rows) } else { rows.iter().map(|row| row.join("\t")).collect() };
+    for line in shown {
+        println!("{line}");
     }
     let Summary { no_match, ambiguous, events_waiting, events_dropped, .. } = summary;
     let since = printable(since);
@@ -65,23 +67,4 @@ fn row(skill: &SkillUse) -> Vec<String> {
         skill.scripts_failed.to_string(),
         after.join(", "),
     ]
-}
-
-/// A row of a table in which each column is as wide as its widest cell.
-fn aligned(row: &[String], rows: &[Vec<String>]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let cells = row.iter().enumerate().map(|(column, cell)| format!("{cell:<width$}", width = width(column)));
-    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = [["a", "long", ""], ["été", "x", "y"]].map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(aligned(&rows[0], &rows), "a    long");
-        assert_eq!(aligned(&rows[1], &rows), "été  x     y");
-    }
 }

@@ -42,16 +42,7 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
     server.usage.raise_all(found.as_ref().ok().map(|found| event(found, context, chosen.is_some())));
     Ok(match found {
         Err(error) => Answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
-        Ok(Found::NoMatch) => Answer::json(&NoMatch { no_match: true, message: "No skill matches the given context." }),
-        Ok(Found::Ambiguous(candidates)) => Answer::json(&Ambiguous {
-            ambiguous: true,
-            candidates: candidates.into_iter().map(CandidateView::from).collect(),
-            message: "Multiple skills match. Specify your need or pick a skill_path.",
-        }),
-        Ok(Found::Matched(found)) => {
-            let inline = Inline { limit, snapshot: &snapshot };
-            Answer::json(&MatchView::new(found, &inline))
-        }
+        Ok(found) => Answer::json(&FoundView::new(found, &Inline { limit, snapshot: &snapshot })),
     })
 }
 
@@ -114,15 +105,24 @@ fn sources(found: Option<&Found>) -> Option<Vec<Location>> {
     }
 }
 
+/// The answer as clients see it.
 #[derive(Serialize)]
-struct NoMatch {
+#[serde(untagged)]
+pub enum FoundView {
+    NoMatch(NoMatch),
+    Ambiguous(Ambiguous),
+    Matched(Box<MatchView>),
+}
+
+#[derive(Serialize)]
+pub struct NoMatch {
     no_match: bool,
     message: &'static str,
 }
 
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the contract")]
-struct Ambiguous {
+pub struct Ambiguous {
     ambiguous: bool,
     candidates: Vec<CandidateView>,
     message: &'static str,
@@ -137,7 +137,7 @@ struct CandidateView {
 }
 
 #[derive(Serialize)]
-struct MatchView {
+pub struct MatchView {
     skill_path: String,
     score: f64,
     matched_keywords: Vec<String>,
@@ -180,6 +180,27 @@ struct ArgumentView {
 struct Inline<'a> {
     limit: u64,
     snapshot: &'a Snapshot,
+}
+
+impl FoundView {
+    /// Without assets in it.
+    pub fn plain(found: Found) -> Self {
+        Self::new(found, &Inline { limit: 0, snapshot: &Snapshot::default() })
+    }
+
+    fn new(found: Found, inline: &Inline) -> Self {
+        match found {
+            Found::NoMatch => {
+                Self::NoMatch(NoMatch { no_match: true, message: "No skill matches the given context." })
+            }
+            Found::Ambiguous(candidates) => Self::Ambiguous(Ambiguous {
+                ambiguous: true,
+                candidates: candidates.into_iter().map(CandidateView::from).collect(),
+                message: "Multiple skills match. Specify your need or pick a skill_path.",
+            }),
+            Found::Matched(found) => Self::Matched(Box::new(MatchView::new(found, inline))),
+        }
+    }
 }
 
 impl Inline<'_> {

@@ -1,0 +1,201 @@
+//! `skillcell plugin list`: every component that is in the binary or that the operator's file names.
+
+#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
+
+use super::check;
+use super::contents::World;
+use super::report::grouped;
+use crate::cli::table::aligned;
+use crate::cli::{open, scorers};
+use crate::config::{self, Config, Runner, ScorerChoice, ScorerFile, Told};
+use crate::printable::printable;
+use crate::sandbox::runtimes::{Language, Role, Runtimes};
+use crate::sha256::Sha256;
+use crate::worlds::scorer::{Bundled, ScorerWorld};
+use clap::Args;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The operator's configuration; else `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// One plugin, as it is listed.
+#[derive(Serialize)]
+pub struct Plugin {
+    pub name: String,
+    pub world: World,
+    /// Whether a server with this configuration uses it.
+    pub in_use: bool,
+    /// The extensions of the scripts that it runs, for a runtime.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    extensions: Vec<String>,
+    /// `skillcell` for what is in the binary, else the file.
+    pub from: String,
+    /// In bytes; native code for what is in the binary. Missing for what is part of something else, or cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Sha256>,
+    /// Whether only a file with this digest is used.
+    pinned: bool,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
+    let plugins = plugins(&config::resolve(Told { config: arguments.config, ..Told::default() })?)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&plugins)?);
+    } else {
+        show(&plugins);
+    }
+    Ok(ExitCode::from(u8::from(plugins.iter().any(|plugin| plugin.problem.is_some()))))
+}
+
+/// Every plugin that a server with this configuration could use.
+pub fn plugins(config: &Config) -> anyhow::Result<Vec<Plugin>> {
+    let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
+    let cache = open::cache(config.places.as_ref());
+    let runtimes = Runtimes::new(cache.clone()).map_err(broken)?;
+    let scorers = ScorerWorld::new(cache).map_err(broken)?;
+    let mut plugins = vec![Plugin::bundled("engine", World::Engine, skillcell_artifacts::ENGINE, true)];
+    plugins.extend(list_runtimes(config, &runtimes));
+    plugins.extend(list_scorers(config, &scorers));
+    Ok(plugins)
+}
+
+fn list_runtimes(config: &Config, runtimes: &Runtimes) -> Vec<Plugin> {
+    let extensions = |runner: &Runner| -> Vec<String> {
+        let runs = config.scripts.runners.iter().filter(|(_, runs)| *runs == runner).map(|(extension, _)| extension);
+        runs.filter(|extension| config.scripts.allowed_extensions.contains(*extension)).cloned().collect()
+    };
+    let used = |runner: Runner, plugin: Plugin| {
+        let extensions = extensions(&runner);
+        Plugin { in_use: config.scripts.enabled && !extensions.is_empty(), extensions, ..plugin }
+    };
+    let codes = [
+        (Language::Python, bashkit_cpython_wasm::cwasm_bytes()),
+        (Language::JavaScript, skillcell_artifacts::JAVASCRIPT),
+        (Language::Shell, skillcell_artifacts::SHELL),
+    ];
+    let bundled = codes.into_iter().map(|(language, code)| {
+        let problem = runtimes.bundled(language).err().map(|error| error.to_string());
+        let plugin = Plugin::bundled(language.name(), World::ScriptRuntime, code, true);
+        used(Runner::Bundled(language), Plugin { problem, ..plugin })
+    });
+    let files: BTreeSet<&PathBuf> = config.scripts.runners.values().filter_map(component).collect();
+    let own = files.into_iter().map(|path| {
+        let load = |bytes: &[u8], digest| match runtimes.load(bytes, digest, Role::Runtime) {
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        used(Runner::Component(path.clone()), Plugin::file(&file_name(path), World::ScriptRuntime, path, load))
+    });
+    bundled.chain(own).collect()
+}
+
+fn list_scorers(config: &Config, world: &ScorerWorld) -> Vec<Plugin> {
+    let keyword = Plugin {
+        size: None,
+        sha256: None,
+        ..Plugin::bundled("keyword", World::Scorer, &[], config.scorer == ScorerChoice::Keyword)
+    };
+    let bundled = Bundled::ALL.into_iter().map(|which| {
+        let problem = world.bundled(which).err().map(|error| error.to_string());
+        let in_use = config.scorer == ScorerChoice::Bundled(which);
+        Plugin { problem, ..Plugin::bundled(which.name(), World::Scorer, which.code(), in_use) }
+    });
+    let own = scorers::own(config).into_iter().map(|(name, file)| {
+        let ScorerFile { path, sha256 } = &file;
+        let load = |_: &[u8], _| world.from_file(path, *sha256).err().map(|error| error.to_string());
+        Plugin {
+            in_use: config.scorer == ScorerChoice::Component(file.clone()),
+            pinned: sha256.is_some(),
+            ..Plugin::file(&name, World::Scorer, path, load)
+        }
+    });
+    std::iter::once(keyword).chain(bundled).chain(own).collect()
+}
+
+impl Plugin {
+    fn bundled(name: &str, world: World, code: &[u8], in_use: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            world,
+            in_use,
+            extensions: Vec::new(),
+            from: "skillcell".to_owned(),
+            size: Some(code.len()),
+            sha256: Some(Sha256::of(code)),
+            pinned: false,
+            problem: None,
+        }
+    }
+
+    /// One from a file, which `load` finds fault with.
+    fn file(name: &str, world: World, path: &Path, load: impl FnOnce(&[u8], Sha256) -> Option<String>) -> Self {
+        let mut plugin = Self { from: path.display().to_string(), ..Self::bundled(name, world, &[], false) };
+        (plugin.size, plugin.sha256, plugin.problem) = match check::read(path) {
+            Ok(bytes) => {
+                let digest = Sha256::of(&bytes);
+                (Some(bytes.len()), Some(digest), load(&bytes, digest))
+            }
+            Err(error) => (None, None, Some(format!("it cannot be read: {error}"))),
+        };
+        plugin
+    }
+
+    fn row(&self) -> Vec<String> {
+        /// Enough to tell two files apart; all of it is in the JSON.
+        const DIGITS: usize = 12;
+        let in_use = match (self.in_use, self.extensions.is_empty()) {
+            (false, _) => String::new(),
+            (true, true) => "in use".to_owned(),
+            (true, false) => self.extensions.join(" "),
+        };
+        let digest = self.sha256.map(|digest| digest.hex()[..DIGITS].to_owned()).unwrap_or_default();
+        vec![
+            printable(&self.name),
+            self.world.name().to_owned(),
+            in_use,
+            self.size.map(grouped).unwrap_or_default(),
+            digest,
+            if self.pinned { "pinned" } else { "" }.to_owned(),
+            printable(&self.from),
+        ]
+    }
+}
+
+fn show(plugins: &[Plugin]) {
+    let header = ["name", "world", "in use", "bytes", "sha256", "", "from"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(header).chain(plugins.iter().map(Plugin::row)).collect();
+    for line in aligned(&rows) {
+        println!("{line}");
+    }
+    for plugin in plugins {
+        if let Some(problem) = &plugin.problem {
+            println!("\n`{}` cannot be used: {problem}", printable(&plugin.name));
+        }
+    }
+}
+
+fn component(runner: &Runner) -> Option<&PathBuf> {
+    match runner {
+        Runner::Component(path) => Some(path),
+        Runner::Bundled(_) | Runner::Itself => None,
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

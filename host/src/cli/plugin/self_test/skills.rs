@@ -1,0 +1,99 @@
+//! The skills and tasks that a scorer is tried with: in many scripts, very short, very long, and strange.
+
+use crate::bindings::types::{SkillText, TextChange};
+use std::collections::BTreeMap;
+
+/// How many skills a large library has.
+pub const MANY: u32 = 1_000;
+
+/// Length of a task that is a whole ticket, in bytes.
+const LONG_TASK: usize = 100 << 10;
+
+/// What a catalog has at one moment.
+pub type Known = BTreeMap<u32, SkillText>;
+
+/// Brings changes into a catalog.
+pub fn change(known: &mut Known, changes: &[TextChange]) {
+    for change in changes {
+        match change {
+            TextChange::Put(skill) => known.insert(skill.number, skill.clone()),
+            TextChange::Gone(number) => known.remove(number),
+        };
+    }
+}
+
+/// What happens to a catalog, with a name for each moment. Skills come in no order, change, go, and come under a number that
+/// another had.
+pub fn history() -> Vec<(&'static str, Vec<TextChange>)> {
+    use TextChange::{Gone, Put};
+    let other_text = skill(4, "ui/login", "Sign out everywhere at once", &["logout"], "Remove the session.");
+    let other_skill = skill(2, "ops/rollback", "Go back to the release before", &["deploy"], "Ask first.");
+    vec![
+        (
+            "one skill came",
+            vec![Put(skill(4, "ui/login", "Sign-in screens", &["login", "form"], "Ask for a password."))],
+        ),
+        ("others came", others().into_iter().map(Put).collect()),
+        ("one changed and two went", vec![Put(other_text), Gone(9), Gone(0)]),
+        ("a number was given to another skill", vec![Gone(2), Put(other_skill)]),
+    ]
+}
+
+fn others() -> Vec<SkillText> {
+    let mut french =
+        skill(2, "facturation", "Établir une facture à la fin du mois", &["facture", "été"], "L'échéance…");
+    french.aliases = ["billing", "invoice"].map(str::to_owned).into();
+    vec![
+        skill(40, "long", "A very long skill", &["long"], &"many words and Ünïcödé 文字 \n".repeat(6_000)),
+        skill(2_000, "ja/ログイン", "ログイン画面の作り方", &["ログイン", "認証"], "パスワードを確認します。"),
+        skill(9, "تسجيل", "تسجيل الدخول إلى الخادم", &["دخول"], "كلمة المرور"),
+        skill(0, "emoji", "👩🏽‍💻 e\u{301}\u{200b}\u{202e} \u{0}", &["🚀", "", " "], "\u{feff}\r\n\t"),
+        skill(7, "", "", &[], ""),
+        french,
+        skill(5, "देवनागरी", "ภาษาไทย 한국어 Ελληνικά עברית", &["русский"], "Straße İstanbul ǅ ﬁ"),
+    ]
+}
+
+/// What people and agents may ask.
+pub fn tasks() -> Vec<String> {
+    let ticket: String = "The login form of the billing page fails since the last release. ".into();
+    let mut tasks: Vec<String> =
+        ["build a login form", "login", "LOGIN!!", "établir une facture d'été", "ログイン画面を作る", "تسجيل الدخول"]
+            .map(str::to_owned)
+            .into();
+    tasks.extend(["", " \n\t", "?!", "🚀 e\u{301} \u{0}\u{202e}", "a-b_c/d.e:f@g"].map(str::to_owned));
+    tasks.push(ticket.repeat(LONG_TASK / ticket.len()));
+    tasks.push("x".repeat(LONG_TASK));
+    tasks.push((0..500).map(|number| format!("word{number} ")).collect::<String>().repeat(20));
+    tasks
+}
+
+/// A large library of skills with a page of text each.
+pub fn many() -> Vec<TextChange> {
+    const WORDS: [&str; 16] = [
+        "deploy", "the", "service", "rotate", "keys", "report", "customer", "invoice", "form", "query", "index",
+        "test", "review", "release", "payment", "gateway",
+    ];
+    let word = |number: u32| format!("{}{}", WORDS[number as usize % WORDS.len()], number % 211);
+    let text = |from: u32, count: u32| {
+        (0..count).map(|step| word(from.wrapping_mul(31) + step * (step % 7 + 1))).collect::<Vec<_>>().join(" ")
+    };
+    let made = |number: u32| {
+        let keywords = [word(number), word(number + 3)];
+        let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
+        skill(number, &format!("area/{}-{number}", word(number)), &text(number, 12), &keywords, &text(number + 1, 250))
+    };
+    (0..MANY).map(made).map(TextChange::Put).collect()
+}
+
+fn skill(number: u32, path: &str, description: &str, keywords: &[&str], body: &str) -> SkillText {
+    SkillText {
+        number,
+        name: path.rsplit('/').next().unwrap_or(path).to_owned(),
+        path: path.to_owned(),
+        description: description.to_owned(),
+        keywords: keywords.iter().map(|&word| word.to_owned()).collect(),
+        aliases: Vec::new(),
+        body: body.to_owned(),
+    }
+}

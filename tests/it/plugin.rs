@@ -1,0 +1,154 @@
+//! `skillcell plugin`: what authors of plugins and those who install them get.
+
+mod project;
+
+use crate::{SKILLCELL, library};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, component};
+use std::path::Path;
+use std::process::Output;
+
+fn plugin(arguments: &[&str]) -> Launch {
+    arguments.iter().fold(Launch::bare(SKILLCELL).arg("plugin"), Launch::arg)
+}
+
+fn shown(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+/// What `plugin check --json` says, and its exit code.
+fn check(file: &Path) -> (Value, Option<i32>) {
+    let output = plugin(&["check", "--json"]).arg(file).output();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {}", shown(&output)));
+    (report, output.status.code())
+}
+
+/// A component in the text format.
+fn component_of(text: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::with_suffix(".wasm").unwrap();
+    std::fs::write(file.path(), wat::parse_str(text).unwrap()).unwrap();
+    file
+}
+
+#[test]
+fn components_of_every_world_are_told_apart_and_tried() {
+    let worlds = [("scorer-hybrid", "scorer"), ("echo-runtime", "script-runtime"), ("fragile-engine", "engine")];
+    for (name, world) in worlds {
+        let file = component(name);
+        let (report, code) = check(&file);
+        assert_eq!(
+            (&report["world"], &report["problems"], code),
+            (&json!(world), &json!([]), Some(0)),
+            "{name}: {report:#}"
+        );
+        assert_eq!(report["size"], std::fs::metadata(&file).unwrap().len());
+        let imports = report["imports"].as_array().unwrap();
+        assert!(!imports.is_empty() && imports.iter().all(|import| import["offered"] == true), "{report:#}");
+        assert!(report["tried"].as_array().unwrap().len() > 1, "{report:#}");
+    }
+}
+
+#[test]
+fn a_report_for_people_has_the_digest_to_pin_and_what_was_tried() {
+    let output = plugin(&["check"]).arg(component("scorer-hybrid")).output();
+    let text = shown(&output);
+    let digest = check(&component("scorer-hybrid")).0["sha256"].as_str().unwrap().to_owned();
+    for part in [
+        "of world `scorer`",
+        &digest,
+        "skillcell:plugin/log@0.1.0",
+        "says the same again",
+        "with 1000 skills",
+        "\nfine\n",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn a_scorer_that_wants_a_clock_is_told_so() {
+    let file = component_of(
+        r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance)) (instance $scoring)
+            (export "skillcell:plugin/scoring@0.1.0" (instance $scoring)))"#,
+    );
+    let (report, code) = check(file.path());
+    assert_eq!((&report["world"], code), (&json!("scorer"), Some(1)), "{report:#}");
+    assert_eq!(report["imports"], json!([{"name": "wasi:clocks/wall-clock@0.2.0", "offered": false}]));
+    assert!(report["problems"][0].as_str().unwrap().contains("does not get\nhint: "), "{report:#}");
+}
+
+#[test]
+fn a_scorer_of_another_version_or_with_other_functions_does_not_fit() {
+    for (version, reason) in [("2.0.0", "this server speaks"), ("0.1.0", "does not fit world `scorer`")] {
+        let export = format!(r#"(export "skillcell:plugin/scoring@{version}" (instance $scoring))"#);
+        let file = component_of(&format!("(component (instance $scoring) {export})"));
+        let (report, code) = check(file.path());
+        assert_eq!((&report["world"], code), (&json!("scorer"), Some(1)), "{report:#}");
+        assert!(report["problems"][0].as_str().unwrap().contains(reason), "{report:#}");
+    }
+}
+
+#[test]
+fn what_is_no_plugin_is_told_apart_from_what_cannot_be_read() {
+    let folder = library(&[("text.wasm", "# no WebAssembly\n"), ("empty.wasm", "")]);
+    for (file, reason) in [("text.wasm", "it is no WebAssembly"), ("empty.wasm", "it is no WebAssembly")] {
+        let (report, code) = check(&folder.path().join(file));
+        assert_eq!((&report["world"], code), (&Value::Null, Some(1)), "{report:#}");
+        assert!(report["problems"][0].as_str().unwrap().contains(reason), "{report:#}");
+    }
+    let module = component_of("(module)");
+    assert!(check(module.path()).0["problems"][0].as_str().unwrap().contains("wasm32-wasip2"));
+    // A command has imports and exports, and no world of ours.
+    let (report, code) = check(&component("hostile-guest"));
+    assert_eq!((&report["world"], code), (&Value::Null, Some(1)), "{report:#}");
+    for path in [folder.path(), &folder.path().join("missing.wasm"), Path::new("/dev/null")] {
+        let output = plugin(&["check"]).arg(path).output();
+        assert_eq!(output.status.code(), Some(2), "{}: {}", path.display(), shown(&output));
+        assert!(shown(&output).contains("cannot read"), "{}", shown(&output));
+        assert!(output.stdout.is_empty(), "{}", shown(&output));
+    }
+}
+
+#[test]
+fn a_list_has_what_is_bundled_and_what_the_operator_installed() {
+    let mine = component("hostile-scorer");
+    let digest = check(&mine).0["sha256"].as_str().unwrap().to_owned();
+    let config = format!(
+        "scorers: {{mine: {{file: '{file}', sha256: '{digest}'}}, gone: /nowhere.wasm, wrong: {{file: '{file}', sha256: '{zeros}'}}}}\n\
+         matching: {{scorer: mine}}\nscripts: {{runners: {{.txt: '{runner}'}}}}\n",
+        file = mine.display(),
+        zeros = "0".repeat(64),
+        runner = component("echo-runtime").display()
+    );
+    let output = plugin(&["list", "--json"]).config(&config).output();
+    assert_eq!(output.status.code(), Some(1), "two of them do not load: {}", shown(&output));
+    let list: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let named =
+        |name: &str| list.iter().find(|plugin| plugin["name"] == name).unwrap_or_else(|| panic!("{name}: {list:#?}"));
+    for (name, world) in
+        [("engine", "engine"), ("python", "script-runtime"), ("javascript", "script-runtime"), ("bm25", "scorer")]
+    {
+        let plugin = named(name);
+        assert_eq!((&plugin["world"], &plugin["from"]), (&json!(world), &json!("skillcell")), "{plugin}");
+        assert!(plugin["size"].as_u64().unwrap() > 10_000 && plugin.get("problem").is_none(), "{plugin}");
+    }
+    let used: Vec<&str> = list
+        .iter()
+        .filter(|it| it["in_use"] == true && it["world"] == "scorer")
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(used, ["mine"]);
+    assert_eq!((&named("mine")["pinned"], &named("mine")["sha256"]), (&json!(true), &json!(digest)));
+    assert!(named("mine").get("problem").is_none(), "{}", named("mine"));
+    assert!(named("gone")["problem"].as_str().unwrap().contains("cannot be read"), "{}", named("gone"));
+    assert!(named("wrong")["problem"].as_str().unwrap().contains("is pinned"), "{}", named("wrong"));
+    assert_eq!(named("keyword")["in_use"], false);
+
+    let output = plugin(&["list"]).output();
+    let text = shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let line =
+        |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}:\n{text}"));
+    assert!(line("keyword").contains("in use") && !line("hybrid").contains("in use"), "{text}");
+    assert!(line("javascript").contains(".cjs .js .mjs .ts"), "{text}");
+}
