@@ -7,11 +7,13 @@ fn main() {
     guests::depends_on(&[
         "engine",
         "wit",
+        "plugins/integrations/kit",
         "tests/components",
         "Cargo.lock",
         ".cargo/config.toml",
         "host/artifacts/guests.rs",
     ]);
-    let components = guests::build(&["fragile-engine", "echo-runtime", "hostile-guest", "hostile-scorer"]);
+    let components =
+        guests::build(&["fragile-engine", "echo-runtime", "hostile-guest", "hostile-scorer", "hostile-integration"]);
     println!("cargo::rustc-env=COMPONENTS={}", components.display());
 }

@@ -1,5 +1,12 @@
 //! `query` as far as it needs no service: arguments, repositories, tokens, and what the command line shows.
 
+mod answers;
+mod hostile;
+mod misbehaving;
+mod progress;
+mod scene;
+mod secrecy;
+
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session};

@@ -71,8 +71,10 @@ impl Recording {
     pub fn answer(&self, request: &Request) -> Answer {
         let line = format!("{} {}", request.method, request.target);
         let body = String::from_utf8_lossy(&request.body);
+        let dense_body = dense(&body);
         let found = self.exchanges.iter().find(|exchange| {
-            exchange["request"] == line.as_str() && exchange["having"].as_str().is_none_or(|part| body.contains(part))
+            let having = exchange["having"].as_str();
+            exchange["request"] == line.as_str() && having.is_none_or(|part| dense_body.contains(&dense(part)))
         });
         let Some(exchange) = found else {
             let message = format!("nothing is recorded for {line} {body}");
@@ -103,6 +105,11 @@ impl Recording {
             _ => {}
         }
     }
+}
+
+/// A text without what makes no difference in GraphQL.
+fn dense(text: &str) -> String {
+    text.replace(|letter: char| letter.is_whitespace() || letter == ',', "")
 }
 
 fn folder(name: &str) -> std::path::PathBuf {
