@@ -126,14 +126,13 @@ impl Scorers {
 
     /// Makes another scorer the one that counts.
     pub fn adopt(&self, scorer: Arc<Scorer>) {
-        tracing::info!("skills are ranked by the new `{}` from now on", scorer.name);
         *self.conduct() = Conduct { scorer, in_a_row: 0, failure: None, refusal: None };
     }
 
     /// Notes why a newer file is not used. The one before goes on.
     pub fn refuse(&self, reason: &str) {
-        tracing::warn!("the scorer's file changed and is not used; the one before goes on: {reason}");
         self.conduct().refusal = Some(reason.to_owned());
+        tracing::warn!("the scorer's file changed and is not used; the one before goes on: {reason}");
     }
 
     fn succeeded(&self, scorer: &Arc<Scorer>) {

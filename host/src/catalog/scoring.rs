@@ -29,10 +29,12 @@ impl Catalog {
     pub async fn keep_scoring(self) {
         let Some(scorers) = &self.shared.scorers else { return };
         let follows_file = scorers.has_file() && !self.shared.frozen.load(Ordering::Acquire);
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 () = scorers.failure() => self.work_on_seats(Shared::prepare_missing_scorers).await,
-                () = tokio::time::sleep(LOOK_EVERY), if follows_file => self.look_at_scorer().await,
+                _ = looks.tick(), if follows_file => self.look_at_scorer().await,
             }
         }
     }
@@ -127,5 +129,6 @@ impl Shared {
             scorers.adopt(Arc::clone(next));
         }
         self.prepare_scorer(second);
+        tracing::info!("skills are ranked by the new `{}` from now on", next.name);
     }
 }

@@ -79,8 +79,8 @@ impl Scorers {
         match loaded {
             // The same bytes under other times, or put back.
             Ok(scorer) if scorer.digest == self.conduct().scorer.digest => {
-                tracing::debug!("the scorer's file is as it was");
                 self.conduct().refusal = None;
+                tracing::debug!("the scorer's file is as it was");
                 None
             }
             Ok(scorer) => Some(Arc::new(scorer)),

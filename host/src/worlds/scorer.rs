@@ -24,7 +24,10 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 /// What one call of a scorer may use up.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
+    /// Time for an answer.
     pub time: Duration,
+    /// Time to begin, or to take in changes. Nobody waits for that, and tables that grow take their time.
+    pub update_time: Duration,
     /// Steps, as wasmtime counts them. Whoever takes so many is out of time on most machines.
     pub fuel: u64,
     /// Most memory of the instance, in bytes.
@@ -35,7 +38,8 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { time: Duration::from_millis(80), fuel: 1_000_000_000, memory: 512 << 20, answer: 48 << 20 }
+        let [time, update_time] = [80, 500].map(Duration::from_millis);
+        Self { time, update_time, fuel: 1_000_000_000, memory: 512 << 20, answer: 48 << 20 }
     }
 }
 

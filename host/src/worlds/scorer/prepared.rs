@@ -7,11 +7,12 @@ use crate::printable::printable_up_to;
 use crate::runtime::call::{self, Broken};
 use crate::worlds::engine::EngineInstance;
 use std::sync::Arc;
+use std::time::Duration;
 use wasmtime::component::ResourceAny;
 use wasmtime::{Store, Trap};
 
-/// Bytes of text that an engine hands over at once.
-const FROM_ENGINE: u32 = 1 << 20;
+/// Bytes of text that an engine hands over at once. Each time it goes through all its skills.
+const FROM_ENGINE: u32 = 4 << 20;
 
 /// Bytes of text that a scorer is told in one call. More of them, because one skill has more, give it more time.
 const TOLD_AT_ONCE: usize = 64 << 10;
@@ -67,7 +68,7 @@ impl Scorer {
         let state = ScorerState::new(Arc::clone(&self.name), self.limits.memory);
         let mut store = call::store(&self.runtime, state);
         store.set_hostcall_fuel(self.limits.answer);
-        begin(&mut store, &self.limits, 1);
+        begin(&mut store, &self.limits, self.limits.update_time, 1);
         let made = call::call(&self.runtime, &mut store, "constructor", |store| {
             let guest = self.ready.instantiate(&mut *store)?;
             let skills = guest.skillcell_plugin_scoring().prepared().call_constructor(&mut *store)?;
@@ -117,8 +118,8 @@ impl Prepared {
 
     fn tell(&mut self, changes: &[TextChange]) -> Result<(), Failure> {
         let bytes: usize = changes.iter().map(size).sum();
-        let skills = self.skills;
-        self.call("update", bytes.div_ceil(TOLD_AT_ONCE), |guest, store| {
+        let (skills, time) = (self.skills, self.scorer.limits.update_time);
+        self.call("update", time, bytes.div_ceil(TOLD_AT_ONCE), |guest, store| {
             guest.skillcell_plugin_scoring().prepared().call_update(store, skills, changes)
         })
     }
@@ -142,8 +143,8 @@ impl Prepared {
             return Ok(Vec::new());
         }
         let task = &task[..task.floor_char_boundary(LONGEST_TASK)];
-        let skills = self.skills;
-        let mut answer = self.call("score", 1, |guest, store| {
+        let (skills, time) = (self.skills, self.scorer.limits.time);
+        let mut answer = self.call("score", time, 1, |guest, store| {
             guest.skillcell_plugin_scoring().prepared().call_score(store, skills, task)
         })?;
         let (expected, found) = (self.known, answer.len());
@@ -163,11 +164,12 @@ impl Prepared {
     fn call<T>(
         &mut self,
         function: &'static str,
+        time: Duration,
         times: usize,
         body: impl FnOnce(&Guest, &mut Store<ScorerState>) -> wasmtime::Result<T>,
     ) -> Result<T, Failure> {
         let Scorer { runtime, limits, .. } = &*self.scorer;
-        begin(&mut self.store, limits, times);
+        begin(&mut self.store, limits, time, times);
         let guest = &self.guest;
         call::call(runtime, &mut self.store, function, |store| body(guest, store))
             .map_err(|broken| failure(broken, limits))
@@ -175,10 +177,10 @@ impl Prepared {
 }
 
 /// Gives the next call its time and steps, several times over if it is told a lot.
-fn begin(store: &mut Store<ScorerState>, limits: &Limits, times: usize) {
+fn begin(store: &mut Store<ScorerState>, limits: &Limits, time: Duration, times: usize) {
     let times = u32::try_from(times.max(1)).unwrap_or(u32::MAX);
     let state = store.data_mut();
-    state.budget.begin_call(limits.time.saturating_mul(times));
+    state.budget.begin_call(time.saturating_mul(times));
     state.lines.left = LINES;
     store.set_fuel(limits.fuel.saturating_mul(times.into())).expect("the compiler counts steps");
 }
