@@ -31,6 +31,6 @@ pub mod runtime;
 pub mod private;
 pub mod sha256;
 pub mod moment;
-pub mod printable;
 pub mod percent;
+pub mod printable;
 pub mod bindings;

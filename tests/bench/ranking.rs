@@ -163,9 +163,12 @@ impl Outcome {
     }
 }
 
+/// A figure of a tally, as it is printed.
+type Shown = fn(&Tally) -> String;
+
 fn print_table(tallies: &[Tally]) {
     row("", tallies.iter().map(|tally| tally.scorer.to_owned()));
-    let shares: [(&str, fn(&Tally) -> String); 7] = [
+    let shares: [(&str, Shown); 7] = [
         ("right at 1", |tally| share(tally.right_at_1, tally.with_answer)),
         ("right in 3", |tally| share(tally.right_in_3, tally.with_answer)),
         ("mean reciprocal rank", |tally| format!("{:.3}", tally.reciprocal_ranks / f64::from(tally.with_answer))),

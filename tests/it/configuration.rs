@@ -274,9 +274,10 @@ fn accepted_keys() -> BTreeSet<String> {
     for section in sections {
         let places = ["HERE", "[HERE]", "{a: HERE}", "{a: {a: HERE}}"].map(|place| format!("{section}: {place}"));
         let keys: BTreeSet<String> = places.iter().filter_map(|place| keys_at(place)).flatten().collect();
-        match keys.is_empty() {
-            false => accepted.extend(keys.into_iter().map(|key| format!("{section}.{key}"))),
-            true => _ = accepted.insert(section),
+        if keys.is_empty() {
+            accepted.insert(section);
+        } else {
+            accepted.extend(keys.into_iter().map(|key| format!("{section}.{key}")));
         }
     }
     accepted

@@ -166,7 +166,7 @@ fn integrations_are_listed_without_their_tokens() {
         "integrations: {mine: {file: missing.wasm, address: 'https://api.example.com', token_variable: MINE}}\n";
     let run = |arguments: &[&str]| {
         let launch = Launch::bare(SKILLCELL).env("GITHUB_TOKEN", "SECRET-TOKEN").config(settings);
-        let output = arguments.iter().fold(launch.arg("integration"), |launch, argument| launch.arg(argument)).output();
+        let output = arguments.iter().fold(launch.arg("integration"), skillcell_tests::Launch::arg).output();
         let (told, log) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert!(!told.contains("SECRET") && !log.contains("SECRET"), "{told}{log}");
         (output.status.code(), told, log)

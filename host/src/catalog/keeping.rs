@@ -25,8 +25,12 @@ impl Catalog {
                     }
                     self.bring_in(None).await;
                 }
-                // A root that a question found is watched from then on.
-                Ok(()) = news.changed() => watcher.watch(),
+                // A root that a question found is watched from then on, and looked at once more for what changed until then.
+                Ok(()) = news.changed() => {
+                    if watcher.watch() {
+                        occasions.schedule.stirred(Instant::now());
+                    }
+                }
             }
         }
     }

@@ -75,12 +75,13 @@ impl Watcher {
         Arc::clone(&self.stillness)
     }
 
-    /// Watches the roots that exist. Comes again from time to time, for those that appeared, came back or were replaced.
-    pub fn watch(&mut self) {
-        let Some(system) = &mut self.system else { return };
+    /// Watches the roots that exist. Comes again from time to time, for those that appeared, came back or were replaced. Tells
+    /// whether there are any of these: of what changed there before, nobody was told.
+    pub fn watch(&mut self) -> bool {
+        let Some(system) = &mut self.system else { return false };
         // When a new folder could not be watched, nobody knows which, and all are tried again.
         let anew = self.stillness.take_lost();
-        let mut complete = true;
+        let (mut complete, mut more) = (true, false);
         for root in self.roots.iter() {
             let path = root.path();
             let found = stillness::identity(root).filter(|_| path.is_dir());
@@ -91,7 +92,10 @@ impl Watcher {
                 }
                 if let Some(identity) = found {
                     match system.watch(&path, RecursiveMode::Recursive) {
-                        Ok(()) => _ = self.watched.insert(path.clone(), identity),
+                        Ok(()) => {
+                            self.watched.insert(path.clone(), identity);
+                            more = true;
+                        }
                         Err(error) => tell(&mut self.told, root, Unwatched::Refused, &error.to_string()),
                     }
                 }
@@ -108,6 +112,7 @@ impl Watcher {
             complete &= found.is_none() || self.watched.contains_key(&path);
         }
         self.stillness.watched(complete);
+        more
     }
 }
 

@@ -44,7 +44,7 @@ fn write(folder: &Path, number: usize) {
 /// A server whose engine needs seconds for some files.
 fn slow_to_rebuild(folders: &[&Path]) -> Session {
     let launch = Launch::new(crate::SKILLCELL).arg("--verbose").arg("--engine").arg(component("fragile-engine"));
-    let mut session = folders.iter().fold(launch, |launch, folder| launch.arg(folder)).start();
+    let mut session = folders.iter().fold(launch, skillcell_tests::Launch::arg).start();
     session.call_json("skills_list", json!({}));
     // The names of all skills are known from then on.
     session.wait_for_log_that("both engines", |log| log.matches("brought generation 1 into engine").count() == 2);

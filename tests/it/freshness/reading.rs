@@ -10,7 +10,11 @@ const SKILLS: usize = 200;
 
 fn file_of(number: usize) -> String {
     let group = number % 7;
-    if number % 2 == 0 { format!("group{group}/skill-{number}/SKILL.md") } else { format!("group{group}/{number}.md") }
+    if number.is_multiple_of(2) {
+        format!("group{group}/skill-{number}/SKILL.md")
+    } else {
+        format!("group{group}/{number}.md")
+    }
 }
 
 fn skill(number: usize, text: &str) -> String {

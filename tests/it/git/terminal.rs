@@ -41,13 +41,11 @@ fn shown_until(command: &mut Command, text: &str) -> String {
     let (began, mut seen) = (Instant::now(), String::new());
     while !seen.contains(text) {
         let left = PATIENCE.saturating_sub(began.elapsed());
-        match shown.recv_timeout(left) {
-            Ok(bytes) => seen.push_str(&String::from_utf8_lossy(&bytes)),
-            Err(_) => {
-                let _ = server.kill();
-                panic!("`{text}` did not come: {seen}");
-            }
-        }
+        let Ok(bytes) = shown.recv_timeout(left) else {
+            let _ = server.kill();
+            panic!("`{text}` did not come: {seen}");
+        };
+        seen.push_str(&String::from_utf8_lossy(&bytes));
     }
     drop(server.stdin.take());
     assert!(server.wait().unwrap().success());

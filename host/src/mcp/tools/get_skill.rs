@@ -190,9 +190,7 @@ impl FoundView {
 
     fn new(found: Found, inline: &Inline) -> Self {
         match found {
-            Found::NoMatch => {
-                Self::NoMatch(NoMatch { no_match: true, message: "No skill matches the given context." })
-            }
+            Found::NoMatch => Self::NoMatch(NoMatch { no_match: true, message: "No skill matches the given context." }),
             Found::Ambiguous(candidates) => Self::Ambiguous(Ambiguous {
                 ambiguous: true,
                 candidates: candidates.into_iter().map(CandidateView::from).collect(),

@@ -225,7 +225,7 @@ async fn questions_are_sent_where_they_belong() {
         ("/graphql", "", "its body is no question in GraphQL"),
         ("/issues", question, "integrations only read"),
         ("/graphql/x", question, "integrations only read"),
-        ("/../graphql", question, "integrations only read"),
+        ("/../graphql", question, "its path leads elsewhere than it says"),
     ] {
         assert!(matches!(scene.post(path, body).await, Err(Error::HttpRequestDenied)), "{path} {body}");
         let (denials, _) = scene.told();

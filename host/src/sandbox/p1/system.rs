@@ -80,7 +80,7 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
 /// There is no network in WASI 0.1 here.
 fn no_sockets(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
     fn refuse(call: &mut Call<'_>) -> i32 {
-        call.data().denials.note("use a socket: this runtime has no network".to_owned());
+        call.data().denials.note("use a socket: this runtime has no network");
         Errno::NOTSUP.0
     }
     linker.func_wrap(MODULE, "sock_accept", |mut call: Call<'_>, _: u32, _: u32, _: u32| refuse(&mut call))?;
