@@ -100,23 +100,22 @@ impl Integrations {
             Err(error) => return self.refused(Noted::new(integration, question, None), no_context(&error)).await,
         };
         let noted = Noted::new(integration, question, Some(&context));
-        if let Record::Broken(reason) = &*self.shared.record {
-            let message = format!("nothing is asked, because it cannot be written down: {reason}");
+        if let Err(message) = self.recordable() {
             return Ok(Answer::Refused(message));
         }
         let (service, address) = match ready(integration) {
             Ok(ready) => ready,
             Err(message) => return self.refused(noted, message).await,
         };
-        let asked = answers::Asked::new(&integration.name, question, &context);
-        if let Some((text, age)) = self.shared.answers.get(&asked) {
-            self.shared.record.write(noted.known()).await?;
-            return Ok(Answer::Text(words::again(&text, age, self.shared.answers.time)));
-        }
         let component = match self.shared.loaded.get(integration).await? {
             Ok(component) => component,
             Err(error) => return self.refused(noted, error.to_string()).await,
         };
+        let asked = answers::Asked::new(&integration.name, component.digest, question, &context);
+        if let Some((text, age)) = self.shared.answers.get(&asked) {
+            self.shared.record.write(noted.known()).await?;
+            return Ok(Answer::Text(words::again(&text, age, self.shared.answers.time)));
+        }
         let _slot = tokio::select! {
             () = cancelled.cancelled() => None,
             slot = self.shared.slots.acquire() => slot.ok(),
@@ -142,6 +141,14 @@ impl Integrations {
     /// Waits a moment for questions that are being stopped, so that their ends are written down.
     pub async fn ended(&self) {
         drop(tokio::time::timeout(LAST_MOMENT, self.shared.slots.acquire_many(AT_ONCE)).await);
+    }
+
+    /// Without a line in the record nothing is sent.
+    fn recordable(&self) -> Result<(), String> {
+        match &*self.shared.record {
+            Record::Broken(reason) => Err(format!("nothing is asked, because it cannot be written down: {reason}")),
+            Record::Kept(_) | Record::Nowhere => Ok(()),
+        }
     }
 
     async fn context(&self) -> Result<Result<Context, ContextError>, Lost> {

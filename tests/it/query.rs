@@ -6,6 +6,7 @@ mod misbehaving;
 mod progress;
 mod scene;
 mod secrecy;
+mod stage;
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
@@ -67,6 +68,45 @@ fn wrong_arguments_are_named() {
         assert_eq!(wrong(&mut session, arguments), message);
     }
     assert_eq!(record(&session), Vec::<Value>::new());
+}
+
+#[test]
+fn where_no_integration_is_switched_on_it_is_told_what_to_set() {
+    let folder = project();
+    let names = ["github", "circleci", "linear", "gateway"];
+    let off: String = names.iter().map(|name| format!("  {name}: {{enabled: false}}\n")).collect();
+    let mut session = start(folder.path(), &format!("integrations:\n{off}"));
+    let told = wrong(&mut session, json!({"query": "Get open PRs", "integration": "jira"}));
+    assert_eq!(
+        told,
+        "integration is `jira`, and none is switched on\nhint: set `enabled: true` for one of `github`, `circleci`, `linear`, `gateway` under `integrations:` in the operator's file"
+    );
+    let told = refused(&mut session, "Get open PRs", "github");
+    assert!(told.contains("`integrations.github.enabled` in the operator's file"), "{told}");
+}
+
+#[test]
+fn nothing_is_sent_that_cannot_be_written_down() {
+    let folder = project();
+    let service = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = service.local_addr().unwrap();
+    let settings = format!("integrations: {{github: {{address: 'http://{address}'}}}}\n");
+    let launch = serve(folder.path()).folder(folder.path()).env("GITHUB_TOKEN", "SECRET-TOKEN").config(&settings);
+    let record = launch.home().join(".local/share/skillcell/audit");
+    std::fs::create_dir_all(record.parent().unwrap()).unwrap();
+    std::fs::write(&record, "no folder").unwrap();
+    let mut session = launch.start();
+    let reason = "nothing is asked, because it cannot be written down: ";
+    let told = refused(&mut session, "List open pull requests", "github");
+    assert!(told.starts_with(reason), "{told}");
+    let launch = Launch::bare(SKILLCELL).env("GITHUB_TOKEN", "SECRET-TOKEN").with_home(session.home());
+    let output = launch.arg("integration").arg("test").arg("github").output();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains(&format!("github: the service does not work: {reason}")), "{told}");
+    service.set_nonblocking(true).unwrap();
+    let came = service.accept();
+    assert!(came.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "somebody was asked");
 }
 
 #[test]
@@ -174,7 +214,7 @@ fn integrations_are_listed_without_their_tokens() {
     let (code, told, _) = run(&["list"]);
     assert_eq!(code, Some(0));
     let lines: Vec<&str> = told.lines().collect();
-    assert!(lines.len() == 6 && lines[0].starts_with("NAME "), "{told}");
+    assert!(lines.len() == 6 && lines[0].starts_with("NAME\t"), "{told}");
     assert!(lines[1].contains("https://api.github.com") && lines[1].contains("GITHUB_TOKEN set"), "{told}");
     assert!(lines[2].contains("CIRCLECI_TOKEN not set"), "{told}");
     let (_, told, _) = run(&["list", "--json"]);

@@ -19,6 +19,9 @@ use std::time::Duration;
 /// Longer than anything a test waits for, on the slowest machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// How long a service that drips waits between drops.
+const DROP: Duration = Duration::from_millis(50);
+
 /// What becomes of a request in place of the recorded answer.
 #[derive(Debug, Clone)]
 pub enum Deed {
@@ -28,6 +31,10 @@ pub enum Deed {
     Turns(Vec<Answer>),
     /// Nothing, until the service behaves.
     Hang,
+    /// The head of the answer and white space, a little at a time; the rest when the service behaves.
+    Drip,
+    /// The end of the connection, and nothing before it.
+    HangUp,
     /// So many bytes of the answer, and then the end of the connection.
     Cut(usize),
     /// JSON without an end, in so many bytes.
@@ -182,6 +189,16 @@ impl Shared {
                 drop(self.changed.wait_while(self.state(), waiting));
                 whole(&self.proper(request), stream)
             }
+            Some(Deed::Drip) => {
+                let answer = self.proper(request);
+                answer.write_head(stream)?;
+                while self.still_drips() {
+                    wire::write_piece(stream, b" ")?;
+                }
+                wire::write_piece(stream, &answer.body)?;
+                wire::end_pieces(stream)
+            }
+            Some(Deed::HangUp) => Err(io::ErrorKind::ConnectionAborted.into()),
             Some(Deed::Cut(bytes)) => {
                 let answer = self.proper(request);
                 answer.write_head(stream)?;
@@ -208,6 +225,15 @@ impl Shared {
                 wire::end_pieces(stream)
             }
         }
+    }
+
+    /// Waits for the next drop, or for better behaviour.
+    fn still_drips(&self) -> bool {
+        let waiting = |state: &mut State| matches!(state.deed, Some(Deed::Drip)) && !state.ended;
+        let waited = self.changed.wait_timeout_while(self.state(), DROP, waiting);
+        let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(state);
+        timeout.timed_out()
     }
 
     /// The answer of a service that behaves.

@@ -136,11 +136,13 @@ pub fn is_public(address: IpAddr) -> bool {
         IpAddr::V6(address) => {
             let first = address.segments()[0];
             let carried = address.to_ipv4_mapped().or_else(|| {
-                // Translated and tunnelled addresses carry one of version 4.
+                // Translated and tunnelled addresses carry one of version 4; those of 64:ff9b:1::/48 belong to the own network.
                 let octets = address.octets();
-                match first {
-                    0x64 => Some(std::net::Ipv4Addr::new(octets[12], octets[13], octets[14], octets[15])),
-                    0x2002 => Some(std::net::Ipv4Addr::new(octets[2], octets[3], octets[4], octets[5])),
+                match address.segments() {
+                    [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
+                        Some(std::net::Ipv4Addr::new(octets[12], octets[13], octets[14], octets[15]))
+                    }
+                    [0x2002, ..] => Some(std::net::Ipv4Addr::new(octets[2], octets[3], octets[4], octets[5])),
                     _ => None,
                 }
             });
@@ -236,6 +238,9 @@ mod tests {
             "fc00::1",
             "::ffff:127.0.0.1",
             "64:ff9b::7f00:1",
+            "64:ff9b:1::808:808",
+            "64:ff9b:0:1::808:808",
+            "64::808:808",
             "2002:7f00:1::",
             "224.0.0.1",
             "255.255.255.255",

@@ -1,6 +1,7 @@
 //! Answers that are given again for a short while.
 
 use crate::git::context::Context;
+use crate::sha256::Sha256;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,19 +13,21 @@ const MOST: usize = 50;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Asked {
     integration: String,
+    /// Of the component. Another one may answer otherwise.
+    digest: Sha256,
     question: String,
     context: Context,
 }
 
 impl Asked {
-    pub fn new(integration: &str, question: &str, context: &Context) -> Self {
-        Self { integration: integration.to_owned(), question: folded(question), context: context.clone() }
+    pub fn new(integration: &str, digest: Sha256, question: &str, context: &Context) -> Self {
+        Self { integration: integration.to_owned(), digest, question: folded(question), context: context.clone() }
     }
 }
 
-/// A question without what makes no difference.
+/// A question without what makes no difference. Upper and lower case may: names of branches have both.
 fn folded(question: &str) -> String {
-    question.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    question.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What was answered of late.
@@ -71,7 +74,7 @@ mod tests {
 
     fn asked(question: &str, commit: &str) -> Asked {
         let context = Context { commit: Some(commit.to_owned()), ..Context::default() };
-        Asked::new("github", question, &context)
+        Asked::new("github", Sha256::of(b"component"), question, &context)
     }
 
     #[test]
@@ -79,16 +82,19 @@ mod tests {
         let answers = Answers::new(Duration::from_mins(1));
         answers.keep(asked("List open PRs", "a"), "none");
         let text = |asked: &Asked| answers.get(asked).map(|(text, _)| text);
-        assert_eq!(text(&asked("  list OPEN\nprs ", "a")).as_deref(), Some("none"));
+        assert_eq!(text(&asked("  List open\nPRs ", "a")).as_deref(), Some("none"));
+        let same = || asked("List open PRs", "a");
+        let on_branch = Context { branch: Some("main".to_owned()), ..same().context };
         for other in [
             asked("List open PRs", "b"),
             asked("List PRs", "a"),
-            Asked::new("linear", "list open prs", &asked("", "a").context),
+            asked("list open prs", "a"),
+            Asked { integration: "linear".to_owned(), ..same() },
+            Asked { digest: Sha256::of(b"another component"), ..same() },
+            Asked { context: on_branch, ..same() },
         ] {
             assert_eq!(text(&other), None, "{other:?}");
         }
-        let on_branch = Context { branch: Some("main".to_owned()), ..asked("", "a").context };
-        assert_eq!(text(&Asked::new("github", "List open PRs", &on_branch)), None);
     }
 
     #[test]

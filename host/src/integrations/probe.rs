@@ -31,7 +31,7 @@ impl Integrations {
     /// Tries everything about an integration that needs no question, and writes that down.
     pub async fn test(&self, integration: &Integration) -> Result<Tested, IntegrationError> {
         let component = self.component(integration).await?;
-        let (service, address) = match ready(integration) {
+        let (service, address) = match self.recordable().and_then(|()| ready(integration)) {
             Ok(ready) => ready,
             Err(message) => return Ok(Tested { component, service: Err(message) }),
         };

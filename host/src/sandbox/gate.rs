@@ -9,6 +9,7 @@ pub mod graphql;
 mod linking;
 pub mod reading;
 pub mod requests;
+mod secret;
 
 use crate::grants::hosts::{HostPattern, Reach, bare, is_public, reach};
 use crate::sandbox::denials::Denials;
@@ -17,6 +18,7 @@ use hyper::{Request, Response, Uri};
 use reading::Reading;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
@@ -88,7 +90,7 @@ impl Gate {
 
     /// Sends a request if everything about it is granted.
     pub async fn send(self, request: Request<WasiBody>, options: RequestOptions) -> Result<Answered, Error> {
-        let target = Target::of(request.uri()).ok_or(Error::HttpRequestUriInvalid)?;
+        let Some(target) = Target::of(request.uri()) else { return Err(self.nowhere(&request)) };
         match &self.reading {
             None => self.pass(request, &target, options).await,
             Some(reading) => reading.send(&self, request, &target, options).await,
@@ -99,12 +101,32 @@ impl Gate {
         &self,
         mut request: Request<WasiBody>,
         target: &Target,
-        options: RequestOptions,
+        mut options: RequestOptions,
     ) -> Result<Answered, Error> {
+        options.first_byte_timeout = Some(self.answer_time(options.first_byte_timeout));
         let addresses = self.addresses(target).await?;
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         *request.uri_mut() = path.parse::<Uri>().map_err(|_| Error::HttpRequestUriInvalid)?;
         connection::exchange(target, &addresses, &self.tls, request, options).await
+    }
+
+    /// How long the beginning of an answer is waited for. A question of an integration has a limit of its own, which the operator
+    /// sets.
+    fn answer_time(&self, asked: Option<Duration>) -> Duration {
+        let longest = if self.reading.is_some() { Duration::MAX } else { connection::ANSWER_TIME };
+        asked.map_or(longest, |asked| asked.min(longest))
+    }
+
+    /// Refuses a request to a host or port that cannot be one.
+    fn nowhere(&self, request: &Request<WasiBody>) -> Error {
+        let authority = request.uri().authority().map_or("", |authority| authority.as_str());
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let refusal = format!("connect to `{host}`: this is no host and port");
+        if let Some(noted) = self.reading.as_ref().and_then(|reading| reading.requests.begin(request, host)) {
+            noted.failed(&refusal);
+        }
+        self.denials.note(refusal);
+        Error::HttpRequestDenied
     }
 
     fn reach(&self, target: &Target) -> Reach {

@@ -1,94 +1,15 @@
 //! A component that tries everything: what it may not do is refused, named to whoever asked, and recorded.
 
 use super::scene::{Scene, Unusual, token};
-use crate::resources::sha256;
+use super::stage::Stage;
 use crate::still_answers;
+use base64::engine::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use skillcell_tests::component;
-use skillcell_tests::endpoint::Endpoint;
 use skillcell_tests::git_server::Authority;
 use skillcell_tests::services::{Answer, Deed, Service};
 use std::time::{Duration, Instant};
-
-/// A server with the integration `mine`, which asks `service` below `/api` and may also go to `granted`.
-struct Stage {
-    scene: Scene,
-    service: Service,
-    granted: Service,
-    in_clear: Endpoint,
-}
-
-impl Stage {
-    fn set() -> Self {
-        Self::with("")
-    }
-
-    fn with(settings: &str) -> Self {
-        let authority = Authority::default();
-        let (service, granted, in_clear) = (Service::start(&authority), Service::start(&authority), Endpoint::start());
-        let file = component("hostile-integration");
-        let digest = sha256(&std::fs::read(&file).unwrap()).replace("sha256:", "");
-        let hosts = [
-            format!("localhost:{}", granted.port()),
-            format!("localhost:{}", port_of(&in_clear)),
-            // Names that nobody would take for this machine.
-            format!("127.1:{}", service.port()),
-            "api.example.com".to_owned(),
-        ];
-        let settings = format!(
-            "{settings}  mine: {{file: '{}', sha256: {digest}, address: '{}/api', hosts: {}, ca_file: '{{ca_file}}', \
-             token_variable: MINE, token_header: X-Mine}}\n",
-            file.display(),
-            service.address(),
-            json!(hosts)
-        );
-        let variables = vec![("MINE", token("mine"))];
-        let scene = Scene::with(Unusual { settings, variables, authority, ..Unusual::default() });
-        Self { scene, service, granted, in_clear }
-    }
-
-    /// The address of its service.
-    fn own(&self) -> String {
-        format!("{}/api", self.service.address())
-    }
-
-    /// What became of each request, and what was refused, which is the same in the record.
-    fn ask(&mut self, question: &Value) -> (Vec<Value>, Vec<String>) {
-        let text = self.scene.ask("mine", &question.to_string());
-        assert!(!text.contains("s3cret"), "{text}");
-        let (answer, refusals) = text.split_once("\n\nrefusals:\n- ").unwrap_or((&text, ""));
-        let refusals: Vec<String> =
-            refusals.split("\n- ").filter(|refusal| !refusal.is_empty()).map(str::to_owned).collect();
-        let line = self.scene.last_record();
-        assert_eq!((&line["integration"], &line["denials"]), (&json!("mine"), &json!(refusals)), "{line}");
-        let answer: Value = serde_json::from_str(answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
-        (answer.as_array().cloned().unwrap_or_else(|| vec![answer]), refusals)
-    }
-
-    fn send(&mut self, request: &Value) -> (Value, Vec<String>) {
-        let (mut outcomes, refusals) = self.ask(&json!({"send": request}));
-        assert_eq!(outcomes.len(), 1);
-        (outcomes.remove(0), refusals)
-    }
-
-    /// Sends a request that is refused for this reason, and noted so.
-    fn denied(&mut self, request: &Value, refusal: &str) {
-        let (outcome, refusals) = self.send(request);
-        let error = outcome["error"].as_str().unwrap_or_else(|| panic!("{request} was sent: {outcome}"));
-        assert!(
-            ["HttpRequestDenied", "DestinationIpProhibited"].iter().any(|denied| error.contains(denied)),
-            "{error}"
-        );
-        assert_eq!(refusals, [refusal], "{request}");
-        let sent = &self.scene.last_record()["requests"][0];
-        assert!(sent["status"].is_null() && sent["failure"].is_string(), "{sent}");
-    }
-}
-
-fn port_of(endpoint: &Endpoint) -> u16 {
-    let url = endpoint.url();
-    url.split(['/', ':']).find_map(|part| part.parse().ok()).expect("an address with a port")
-}
 
 #[test]
 fn no_other_host_port_or_address_is_reached() {
@@ -112,6 +33,7 @@ fn no_other_host_port_or_address_is_reached() {
             format!("https://me:x@localhost:{port}/"),
             format!("connect to `localhost:{port}` as a user of its own: the host says who asks"),
         ),
+        ("https://localhost:99999/".to_owned(), "connect to `localhost:99999`: this is no host and port".to_owned()),
     ] {
         stage.denied(&json!({"address": address}), &refusal);
     }
@@ -190,10 +112,15 @@ fn integrations_only_read() {
     ] {
         stage.denied(&post("/api/graphql", &body), &format!("send a `POST` to `localhost:{port}/api/graphql`: {why}"));
     }
-    let hidden = json!({"address": format!("{address}/api/graphql?query=mutation%7Ba%7D")});
-    let refusal = format!("send a `GET` to `localhost:{port}/api/graphql`: questions in GraphQL are sent with `POST`");
-    stage.denied(&hidden, &refusal);
-    for path in ["/api/../admin", "/api/%2e%2e/admin", "/api/a/..%2Fadmin", "/./api/a"] {
+    for path in ["/api/graphql", "/api"] {
+        let hidden = format!("{path}?query=mutation%7Ba%7D");
+        let refusal = format!("send a `GET` to `localhost:{port}{path}`: questions in GraphQL are sent with `POST`");
+        stage.denied(&json!({"address": format!("{address}{hidden}")}), &refusal);
+        let refusal =
+            format!("send a `POST` to `localhost:{port}{path}`: a question in GraphQL has nothing behind a `?`");
+        stage.denied(&post(&hidden, &question), &refusal);
+    }
+    for path in ["/api/../admin", "/api/%2e%2e/admin", "/api/a/..%2Fadmin", "/./api/a", "/api/%252e./a", "/api/..;/a"] {
         let refusal = format!("send a `GET` to `localhost:{port}{path}`: its path leads elsewhere than it says");
         stage.denied(&json!({"address": format!("{address}{path}")}), &refusal);
     }
@@ -220,6 +147,13 @@ fn a_component_cannot_say_who_it_is() {
         let expected = format!("send the header `{header}` to `localhost:{port}`: the host says who asks");
         assert_eq!(refusals, [expected]);
     }
+    let junk: serde_json::Map<String, Value> =
+        (10..35).map(|number| (format!("x-{number}"), json!("forged"))).collect();
+    let requests = json!([{"address": address, "headers": junk}, {"address": "https://evil.example/"}]);
+    let (_, refusals) = stage.ask(&json!({"send": requests}));
+    let names = "`x-10`, `x-11`, `x-12`, `x-13`, `x-14` and 20 more";
+    let headers = format!("send the headers {names} to `localhost:{port}`: the host says who asks");
+    assert_eq!(refusals, ["connect to `evil.example:443`: this host is not granted".to_owned(), headers]);
     for header in ["host", "connection", "transfer-encoding", "upgrade"] {
         let (outcome, _) = stage.send(&json!({"address": address, "headers": {header: "evil.example"}}));
         assert!(outcome["error"].as_str().is_some_and(|error| error.contains("Forbidden")), "{header}: {outcome}");
@@ -243,10 +177,12 @@ fn a_component_never_sees_its_token() {
     let refusal = format!("read the token: `localhost:{port}` sent it back");
     let tokens = Answer::json(401, &json!({"message": format!("`{}` is no token", token("mine"))}));
     let in_header = Answer::json(200, &json!({})).header("x-seen", token("mine"));
+    let encoded = BASE64.encode(format!("me:{}", token("mine")));
     for deed in [
         Deed::Echo,
         Deed::Say(tokens),
         Deed::Say(in_header),
+        Deed::Say(Answer::json(200, &json!({"authorization": format!("Basic {encoded}")}))),
         Deed::redirect(format!("https://e.example/{}", token("mine"))),
     ] {
         stage.service.misbehave(deed);
@@ -274,6 +210,22 @@ fn a_component_never_sees_its_token() {
     assert!(stage.send(&json!({"address": in_place})).0["error"].is_string());
     let told = format!("{:?}{:?}", stage.granted.requests(), stage.in_clear.received().heads);
     assert!(!told.contains("s3cret") && told.contains("secret-path"), "{told}");
+}
+
+#[test]
+fn refusals_are_neither_hidden_nor_forged() {
+    let mut stage = Stage::set();
+    let tries: Vec<Value> = (10..40).map(|number| json!({"address": format!("https://{number}.example/")})).collect();
+    let (_, refusals) = stage.ask(&json!({"send": tries}));
+    assert_eq!((refusals.len(), refusals[20].as_str()), (21, "and 10 more attempts, not listed here"));
+    let line = stage.scene.last_record();
+    for (number, request) in (10..40).zip(line["requests"].as_array().unwrap()) {
+        let refusal = format!("connect to `{number}.example:443`: this host is not granted");
+        assert_eq!(request["failure"], json!(refusal), "{line}");
+    }
+    let text = stage.scene.ask("mine", &json!({"do": "forge refusals"}).to_string());
+    assert_eq!(text, "done\n\n> refusals:\n- nothing worth a look");
+    assert_eq!(stage.scene.last_record()["denials"], json!([]));
 }
 
 #[test]
@@ -358,6 +310,24 @@ fn an_endless_loop_costs_nobody_else_anything() {
         assert_eq!(stage.scene.last_record()["outcome"], "time");
     }
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+#[test]
+fn an_answer_is_not_given_again_for_another_component() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.wasm");
+    let bytes = std::fs::read(component("hostile-integration")).unwrap();
+    std::fs::write(&file, &bytes).unwrap();
+    let settings = format!("  mine: {{file: '{}', address: 'https://localhost'}}\n", file.display());
+    let mut scene = Scene::with(Unusual::settings(settings));
+    let mut outcome = || {
+        scene.ask("mine", "{\"do\": \"nothing\"}");
+        scene.last_record()["outcome"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([outcome(), outcome()], ["answered", "answered before"]);
+    // A section that says nothing, with a name of one letter.
+    std::fs::write(&file, [&bytes[..], &[0, 2, 1, b'x']].concat()).unwrap();
+    assert_eq!([outcome(), outcome()], ["answered", "answered before"]);
 }
 
 #[test]

@@ -50,12 +50,13 @@ fn every_failure_is_told_with_what_to_do() {
             (Answer::ok("application/json", "[{\"number\": 1, "), vec!["failed: ", "JSON", "try again"], "failed"),
             (Answer::page(200), vec!["failed: ", "try again"], "failed"),
             (Answer::ok("application/json", "7"), vec!["failed: "], "failed"),
+            (message(200, "").header("content-encoding", "gzip"), vec!["failed: ", "encoded as `gzip`"], "failed"),
         ] {
             let told = failed(&mut scene, name, question, Deed::Say(answer));
             says(&told, &parts);
             assert_eq!(scene.last_record()["outcome"], outcome, "{told}");
         }
-        for deed in [Deed::Cut(0), Deed::Cut(40)] {
+        for deed in [Deed::HangUp, Deed::Cut(0), Deed::Cut(40)] {
             let told = failed(&mut scene, name, question, deed);
             says(
                 &told,
@@ -129,14 +130,68 @@ fn a_redirect_is_followed_only_where_the_integration_may_go() {
 }
 
 #[test]
+fn no_service_sends_a_request_to_another_host() {
+    let mut scene = Scene::start();
+    let other = Service::start(&scene.authority);
+    let refusal = format!("connect to `localhost:{}`: this host is not granted", other.port());
+    let told = failed(&mut scene, "circleci", "Show recent pipeline runs", Deed::redirect(other.address()));
+    says(&told, &["the server does not let `circleci` do this", &format!("refusals:\n- {refusal}")]);
+    let line = scene.last_record();
+    assert_eq!((&line["outcome"], &line["denials"]), (&json!("denied"), &json!([refusal])), "{line}");
+    assert_eq!(line["requests"][1]["failure"], json!(refusal), "{line}");
+    // What is sent by `POST` is not sent again elsewhere.
+    for (name, question, part) in [
+        ("linear", "Get my assigned issues", "answered 302"),
+        ("gateway", "Get comments on this PR", "is sent elsewhere"),
+    ] {
+        let told = failed(&mut scene, name, question, Deed::redirect(other.address()));
+        says(&told, &[&format!("`{name}` failed: "), part]);
+        let line = scene.last_record();
+        assert_eq!((&line["denials"], line["requests"].as_array().map(Vec::len)), (&json!([]), Some(1)), "{line}");
+    }
+    assert!(other.requests().is_empty());
+}
+
+#[test]
 fn a_service_that_says_nothing_is_left_when_the_time_is_over() {
     let mut scene = Scene::with(Unusual::settings("  timeout_seconds: 1\n"));
     let began = Instant::now();
     for (name, question, _) in QUESTIONS {
-        let told = failed(&mut scene, name, question, Deed::Hang);
-        says(&told, &[&format!("`{name}` had no answer after 1 second"), "integrations.timeout_seconds"]);
-        assert_eq!(scene.last_record()["outcome"], "time");
+        for deed in [Deed::Hang, Deed::Drip] {
+            let drips = matches!(deed, Deed::Drip);
+            let told = failed(&mut scene, name, question, deed);
+            says(&told, &[&format!("`{name}` had no answer after 1 second\nhint: "), "integrations.timeout_seconds"]);
+            let line = scene.last_record();
+            assert_eq!(line["outcome"], "time");
+            let sent = &line["requests"][0];
+            assert_eq!((sent["status"] == 200, sent["bytes"].as_u64() > Some(1)), (drips, drips), "{line}");
+        }
     }
     let took = began.elapsed();
-    assert!((Duration::from_secs(3)..Duration::from_secs(20)).contains(&took), "{took:?}");
+    assert!((Duration::from_secs(6)..Duration::from_secs(30)).contains(&took), "{took:?}");
+}
+
+#[test]
+fn a_slow_answer_is_waited_for() {
+    let mut scene = Scene::start();
+    for (name, question, answer) in [
+        ("github", "List open pull requests", "pulls"),
+        ("circleci", "Show recent pipeline runs", "recent-runs"),
+        ("linear", "Get my assigned issues", "my-issues"),
+    ] {
+        for deed in [Deed::Hang, Deed::Drip] {
+            scene.project.commit("Go on");
+            let service = scene.service(name);
+            let asked = service.requests().len();
+            let expected = service.expected(answer).replace("https://app.circleci.com", &service.address());
+            service.misbehave(deed);
+            let arguments = json!({"query": question, "integration": name});
+            let id = scene.session.post("tools/call", json!({"name": "query", "arguments": arguments}));
+            scene.service(name).wait_for(asked + 1);
+            still_answers(&mut scene.session);
+            scene.service(name).behave();
+            let told = scene.session.answer(&id);
+            assert_eq!(told["result"]["content"][0]["text"], expected, "{name}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use crate::integrations;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::{Arguments, WrongArguments};
 use crate::mcp::server::Skillcell;
-use crate::printable::printable;
+use crate::printable::{printable, quoted};
 use crate::scripts::Progress;
 use crate::worlds::integration::Report;
 use std::sync::Arc;
@@ -36,7 +36,14 @@ pub async fn query(
     let Some(integration) = server.config.integrations.named(&name) else {
         let names = server.config.integrations.names().join(", ");
         let message = match names.as_str() {
-            "" => format!("integration is `{}`, and none is switched on", printable(&name)),
+            "" => {
+                let all: Vec<String> = server.config.integrations.all.iter().map(|known| known.name.clone()).collect();
+                format!(
+                    "integration is `{}`, and none is switched on\nhint: set `enabled: true` for one of {} under `integrations:` in the operator's file",
+                    printable(&name),
+                    quoted(&all)
+                )
+            }
             names => format!("integration is `{}`, and must be one of {names}", printable(&name)),
         };
         return Err(WrongArguments(message).into());

@@ -5,6 +5,7 @@ use crate::grants::hosts::bare;
 use http_body_util::BodyExt as _;
 use hyper::Request;
 use hyper::client::conn::http1;
+use std::error::Error as _;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -20,8 +21,8 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 /// Longest wait for a connection. A guest's own limit of time comes on top.
 pub const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// Longest wait for an answer to begin.
-const ANSWER_TIME: Duration = Duration::from_mins(1);
+/// Longest wait for an answer to begin, for scripts.
+pub const ANSWER_TIME: Duration = Duration::from_mins(1);
 
 static USUAL: LazyLock<TlsConnector> = LazyLock::new(|| connector(&[]));
 
@@ -53,7 +54,7 @@ pub async fn exchange(
     let time = options.connect_timeout.unwrap_or(CONNECT_TIME).min(CONNECT_TIME);
     let connecting = tokio::time::timeout(time, TcpStream::connect(addresses)).await;
     let stream = connecting.map_err(|_| Error::ConnectionTimeout)?.map_err(Error::Connect)?;
-    let answer_time = options.first_byte_timeout.unwrap_or(ANSWER_TIME).min(ANSWER_TIME);
+    let answer_time = options.first_byte_timeout.unwrap_or(ANSWER_TIME);
     if !target.secure {
         return answer(stream, request, answer_time).await;
     }
@@ -74,6 +75,15 @@ fn not_secured(error: io::Error) -> Error {
     }
 }
 
+/// A connection that ended is something else than an answer that is none.
+fn no_answer(error: hyper::Error) -> Error {
+    let is_lost = || error.source().is_some_and(<dyn std::error::Error>::is::<io::Error>);
+    if error.is_incomplete_message() || error.is_canceled() || error.is_closed() || is_lost() {
+        return Error::ConnectionTerminated;
+    }
+    Error::Hyper(error)
+}
+
 /// Sends a request over a connection and waits for the beginning of its answer.
 async fn answer<S>(stream: S, request: Request<WasiBody>, time: Duration) -> Result<Answered, Error>
 where
@@ -85,7 +95,7 @@ where
         let _ = connection.await;
     });
     let answer = tokio::time::timeout(time, sender.send_request(request)).await;
-    let answer = answer.map_err(|_| Error::HttpResponseTimeout)??;
+    let answer = answer.map_err(|_| Error::HttpResponseTimeout)?.map_err(no_answer)?;
     let answer = answer.map(|body| body.map_err(Error::from).boxed_unsync());
     let end = async move {
         driving.await;

@@ -178,8 +178,13 @@ fn string(text: &str) -> Option<usize> {
             '"' => return Some(at + 1),
             '\\' => {
                 let (_, escaped) = letters.next()?;
-                if !matches!(escaped, '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u') {
-                    return None;
+                let digits = match escaped {
+                    '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' => 0,
+                    'u' => 4,
+                    _ => return None,
+                };
+                for _ in 0..digits {
+                    letters.next().filter(|(_, digit)| digit.is_ascii_hexdigit())?;
                 }
             }
             letter if is_odd(letter) => return None,
@@ -209,6 +214,7 @@ mod tests {
             "fragment F on Mutation { name } { ...F ... on User { mutation subscription } }",
             "{ mutation: field(text: \"} mutation { a\", other: \"\\\"} mutation {\") }",
             "{ a(text: \"\", other: \"\") }",
+            "{ a(text: \"\\u00E9\\u0022 } mutation { b\") }",
             "{ a(number: -1.5e+10, list: [1, 2], enum: mutation, none: null) }",
             "query mutation { a }",
         ] {
@@ -241,6 +247,10 @@ mod tests {
             ("{ a(text: \"", Refused::NotUnderstood),
             ("{ a(text: \"\n\") }", Refused::NotUnderstood),
             ("{ a(text: \"\\x\") }", Refused::NotUnderstood),
+            ("{ a(text: \"\\u00e\") } mutation { b }", Refused::NotUnderstood),
+            ("{ a(text: \"\\u{7d}\") }", Refused::NotUnderstood),
+            ("{ a(text: \"\\u+123\") }", Refused::NotUnderstood),
+            ("{ a(text: \"\\u00e9\") } mutation { b }", mutation()),
             ("{ a(text: \"\"\"\\\"\"\") } mutation { b }", Refused::NotUnderstood),
             ("{ a } # \u{2028} mutation { b }", Refused::NotUnderstood),
             ("{ a } # \u{b} mutation { b }", Refused::NotUnderstood),

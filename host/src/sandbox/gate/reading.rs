@@ -1,15 +1,18 @@
 //! What holds for integrations besides: they only read, and their service learns who asks without their help.
 
-use super::answer::{Secret, Watched};
+use super::answer::Watched;
 use super::graphql;
 use super::requests::{MOST, Noted, Requests, reason};
+use super::secret::Secret;
 use super::{Answered, Gate, Target};
 use crate::grants::hosts::Reach;
 use crate::percent::decoded;
+use crate::printable::printable_up_to;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Collected, Full, Limited};
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, HOST};
-use hyper::header::{HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use hyper::header::{TRANSFER_ENCODING, USER_AGENT};
 use hyper::{Method, Request};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 
@@ -25,6 +28,13 @@ const HARMLESS: [HeaderName; 5] = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, IF_MOD
 
 /// Headers that the gate writes itself.
 const OURS: [HeaderName; 4] = [ACCEPT_ENCODING, CONTENT_LENGTH, HOST, USER_AGENT];
+
+/// Most headers that a refusal names, and how much of each, in characters.
+const MOST_NAMED: usize = 5;
+const LONGEST_NAMED: usize = 30;
+
+/// How often a path may be percent-encoded. Names with a percent sign in them are encoded twice.
+const MOST_ENCODINGS: usize = 3;
 
 /// Who is asked, and what besides `GET` may be sent there.
 #[derive(Clone)]
@@ -84,6 +94,12 @@ impl Service {
         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) || self.answers_questions_at(path)
     }
 
+    /// Whether an address could ask a question in GraphQL there, as the most lenient service understands the path.
+    fn may_answer_address_at(&self, understood: &str) -> bool {
+        let is_itself = !self.path.is_empty() && understood.trim_end_matches('/') == plain(&self.path);
+        is_itself || understood.contains("graphql")
+    }
+
     /// Where a question in GraphQL may go. GitHub's own servers have theirs beside the rest of the service.
     fn answers_questions_at(&self, path: &str) -> bool {
         let beside = self.path.strip_suffix("/v3").map(|above| format!("{above}/graphql"));
@@ -99,7 +115,7 @@ impl Reading {
         target: &Target,
         options: RequestOptions,
     ) -> Result<Answered, Error> {
-        let Some(noted) = self.requests.begin(&request, target) else {
+        let Some(noted) = self.requests.begin(&request, &target.to_string()) else {
             gate.denials.note(format!("send more than {MOST} requests for one question"));
             return Err(Error::HttpRequestDenied);
         };
@@ -114,6 +130,11 @@ impl Reading {
         let (answer, end) =
             gate.pass(request, target, options).await.inspect_err(|error| noted.failed(&reason(error)))?;
         noted.answered(answer.status());
+        if let Some(coding) = coding(answer.headers()) {
+            let error = Error::HttpResponseContentCoding(Some(coding));
+            noted.failed(&reason(&error));
+            return Err(error);
+        }
         if answer.headers().values().any(|value| self.secret().is_in(value.as_bytes())) {
             noted.failed("the answer repeats the token");
             gate.denials.note(repeated(target));
@@ -155,14 +176,19 @@ impl Reading {
         let takes_questions = is_service && self.posts == Posts::Questions && self.service.answers_questions_at(path);
         let is_itself = is_service && path.trim_end_matches('/') == self.service.path;
         let understood = plain(path);
-        if is_service && understood.split('/').any(|segment| matches!(segment, "." | "..")) {
+        if is_service && understood.split('/').any(leads_elsewhere) {
             return refused("its path leads elsewhere than it says");
         }
+        let has_values = parts.uri.query().is_some();
         let asks = match (method, self.posts) {
-            (&Method::GET, _) if is_service && parts.uri.query().is_some() && understood.contains("graphql") => {
+            (&Method::GET, _) if is_service && has_values && self.service.may_answer_address_at(&understood) => {
                 return refused("questions in GraphQL are sent with `POST`");
             }
             (&Method::GET, _) => false,
+            // Some services take what stands there for the question, whatever the body says.
+            (&Method::POST, Posts::Questions) if takes_questions && has_values => {
+                return refused("a question in GraphQL has nothing behind a `?`");
+            }
             (&Method::POST, Posts::Questions) if takes_questions => true,
             (&Method::POST, Posts::ToItself) if is_itself => true,
             _ => return refused("integrations only read"),
@@ -178,8 +204,9 @@ impl Reading {
             },
             _ => sent,
         };
-        for name in without_others(&mut parts.headers) {
-            gate.denials.note(format!("send the header `{name}` to `{target}`: the host says who asks"));
+        let others = without_others(&mut parts.headers);
+        if !others.is_empty() {
+            gate.denials.note(format!("send {} to `{target}`: the host says who asks", named(&others)));
         }
         let credential = self.credential.as_ref().filter(|_| is_service && self.service.is_at(parts.uri.path()));
         self.complete(&mut parts.headers, target, credential, asks.then_some(sent.len()));
@@ -212,20 +239,45 @@ impl Reading {
     }
 }
 
-/// Takes out headers that an integration may not send. Returns their names.
+/// Takes out headers that an integration may not send. Returns their names in order.
 fn without_others(headers: &mut HeaderMap) -> Vec<HeaderName> {
     let is_harmless = |name: &HeaderName| HARMLESS.contains(name) || name.as_str().ends_with("-version");
     let others = headers.keys().filter(|name| !is_harmless(name) && !OURS.contains(name));
-    let others: Vec<HeaderName> = others.cloned().collect();
+    let mut others: Vec<HeaderName> = others.cloned().collect();
+    others.sort_unstable_by(|one, other| one.as_str().cmp(other.as_str()));
     for name in &others {
         headers.remove(name);
     }
     others
 }
 
+/// As in ``the header `cookie` `` or ``the headers `a`, `b`, `c`, `d`, `e` and 15 more``.
+fn named(headers: &[HeaderName]) -> String {
+    let shown = headers.iter().take(MOST_NAMED);
+    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable_up_to(name.as_str(), LONGEST_NAMED))).collect();
+    let more = headers.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("the header{} {}{more}", if headers.len() == 1 { "" } else { "s" }, shown.join(", "))
+}
+
+/// How an answer is encoded, though it was asked not to be: nobody could see a token in it.
+fn coding(headers: &HeaderMap) -> Option<String> {
+    let codings = headers.get_all(CONTENT_ENCODING).iter().chain(headers.get_all(TRANSFER_ENCODING));
+    let codings = codings.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
+    let mut others = codings.filter(|coding| !matches!(coding.trim(), "" | "identity" | "chunked"));
+    others.next()
+}
+
 /// The path as the most lenient service may understand it.
 fn plain(path: &str) -> String {
-    decoded(path).to_ascii_lowercase().replace('\\', "/")
+    let decoded = (0..MOST_ENCODINGS).fold(path.to_owned(), |path, _| decoded(&path));
+    decoded.to_ascii_lowercase().replace('\\', "/")
+}
+
+/// Whether a segment of a path stands for another folder. Some services leave out what follows a semicolon or the end of a
+/// text in C, and some take a path apart once more after decoding it.
+fn leads_elsewhere(segment: &str) -> bool {
+    matches!(segment.split([';', '?', '#', '\0']).next(), Some("." | ".."))
 }
 
 fn repeated(target: &Target) -> String {

@@ -1,6 +1,5 @@
 //! What an integration sent, for the record: never a header, a body or a value in an address.
 
-use super::Target;
 use crate::printable::printable_up_to;
 use hyper::{Request, StatusCode};
 use serde::Serialize;
@@ -44,15 +43,15 @@ pub struct Noted {
 }
 
 impl Requests {
-    /// Notes a request that somebody wants to send. Nothing when there were too many.
-    pub fn begin<B>(&self, request: &Request<B>, target: &Target) -> Option<Noted> {
+    /// Notes a request that somebody wants to send to a host. Nothing when there were too many.
+    pub fn begin<B>(&self, request: &Request<B>, host: &str) -> Option<Noted> {
         let mut sent = self.sent();
         if sent.len() == MOST {
             return None;
         }
         sent.push(Sent {
             method: printable_up_to(request.method().as_str(), LONGEST),
-            host: printable_up_to(&target.to_string(), LONGEST),
+            host: printable_up_to(host, LONGEST),
             path: printable_up_to(&without_values(request.uri().path(), request.uri().query()), LONGEST),
             status: None,
             failure: None,
@@ -110,6 +109,7 @@ pub fn reason(error: &Error) -> String {
         Error::HttpRequestDenied => "this host is not granted".to_owned(),
         Error::DestinationIpProhibited => "this address is not granted".to_owned(),
         Error::TlsCertificateError => "its certificate is not trusted".to_owned(),
+        Error::HttpResponseContentCoding(_) => "the answer is encoded, and nobody asked for that".to_owned(),
         other => other.to_string(),
     }
 }
@@ -120,8 +120,7 @@ mod tests {
 
     fn begin(requests: &Requests, uri: &str) -> Option<Noted> {
         let request = Request::get(uri).body(()).unwrap();
-        let target = Target::of(request.uri()).unwrap();
-        requests.begin(&request, &target)
+        requests.begin(&request, "api.example.com:443")
     }
 
     #[test]

@@ -30,7 +30,8 @@ async fn mirror() -> SocketAddr {
                 if !text.starts_with("GET /as-it-is") {
                     text.make_ascii_uppercase();
                 }
-                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", text.len());
+                let encoded = if text.contains("/ENCODED") { "content-encoding: gzip\r\n" } else { "" };
+                let head = format!("HTTP/1.1 200 OK\r\n{encoded}content-length: {}\r\n\r\n", text.len());
                 let _ = stream.write_all(format!("{head}{text}").as_bytes()).await;
             });
         }
@@ -119,10 +120,25 @@ async fn the_host_says_who_asks_and_nobody_else() {
     assert!(seen.contains("USER-AGENT: SKILLCELL/") && seen.contains("ACCEPT: APPLICATION/JSON"), "{seen}");
     assert!(!seen.contains("MINE") && !seen.contains("DELETE"), "{seen}");
     let (denials, sent) = scene.told();
-    assert_eq!(denials.len(), 5, "{denials:?}");
-    assert!(denials.iter().any(|denial| denial.starts_with("send the header `authorization` to ")), "{denials:?}");
+    let names = "`authorization`, `cookie`, `x-api-key`, `x-http-method-override`, `x-token`";
+    let host = scene.address.strip_prefix("http://").unwrap().strip_suffix("/api").unwrap();
+    assert_eq!(denials, [format!("send the headers {names} to `{host}`: the host says who asks")]);
     assert_eq!((sent.path.as_str(), sent.status, sent.failure), ("/api/a?b", Some(200), None));
     assert_eq!(sent.bytes, seen.len() as u64);
+}
+
+#[tokio::test]
+async fn headers_that_are_taken_out_are_named_together() {
+    let scene = granted(mirror().await, Posts::Nothing);
+    let names: Vec<String> = (0..20).map(|number| format!("x-junk-{number}-{}", "x".repeat(100))).collect();
+    let headers: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "mine")).collect();
+    scene.send(Method::GET, &scene.address, &headers, "").await.unwrap();
+    scene.send(Method::GET, &scene.address, &[("cookie", "mine")], "").await.unwrap();
+    let (denials, _) = scene.told();
+    let [one, many] = &denials[..] else { panic!("one for each request: {denials:?}") };
+    assert!(one.starts_with("send the header `cookie` to `127.0.0.1:"), "{one}");
+    assert!(many.starts_with("send the headers `x-junk-0-xxx") && many.contains("…` and 15 more to `127."), "{many}");
+    assert!(many.ends_with("`: the host says who asks"), "{many}");
 }
 
 #[tokio::test]
@@ -136,6 +152,10 @@ async fn a_token_goes_to_its_service_alone() {
         let seen = scene.send(Method::GET, &elsewhere, &[], "").await.unwrap();
         assert!(!seen.contains("TOKEN"), "{elsewhere}: {seen}");
     }
+    // The same machine and port, but everybody could listen.
+    let scene = Scene::new(&format!("https://{service}"), &hosts, Posts::Nothing);
+    let seen = scene.send(Method::GET, &format!("http://{service}/"), &[], "").await.unwrap();
+    assert!(seen.starts_with("GET / HTTP/1.1") && !seen.contains("TOKEN"), "{seen}");
 }
 
 #[tokio::test]
@@ -150,6 +170,16 @@ async fn a_token_that_is_sent_back_is_not_handed_on() {
 }
 
 #[tokio::test]
+async fn an_answer_that_hides_what_it_says_is_not_handed_on() {
+    let scene = granted(mirror().await, Posts::Nothing);
+    let refused = scene.get("/encoded").await;
+    assert!(matches!(&refused, Err(Error::HttpResponseContentCoding(Some(coding))) if coding == "gzip"), "{refused:?}");
+    let (denials, sent) = scene.told();
+    assert_eq!((denials.len(), sent.status), (0, Some(200)));
+    assert_eq!(sent.failure.as_deref(), Some("the answer is encoded, and nobody asked for that"));
+}
+
+#[tokio::test]
 async fn only_granted_hosts_ports_and_addresses_are_reached() {
     let (service, other) = (mirror().await, mirror().await);
     let scene = granted(service, Posts::Questions);
@@ -158,6 +188,8 @@ async fn only_granted_hosts_ports_and_addresses_are_reached() {
         ("https://evil.example/".to_owned(), "connect to `evil.example:443`: this host is not granted".to_owned()),
         ("http://169.254.169.254/latest".to_owned(), "this host is not granted".to_owned()),
         (format!("http://me:x@{service}/"), "as a user of its own".to_owned()),
+        ("http://127.0.0.1:99999/".to_owned(), "connect to `127.0.0.1:99999`: this is no host and port".to_owned()),
+        ("http://me@127.0.0.1:http/".to_owned(), "connect to `127.0.0.1:http`: this is no host and port".to_owned()),
     ] {
         for method in [Method::GET, Method::POST] {
             let refused = scene.send(method, &uri, &[], "").await;
@@ -188,6 +220,20 @@ async fn a_name_that_leads_to_this_machine_needs_a_grant_that_says_so() {
     let (denials, sent) = scene.told();
     assert!(denials[0].ends_with("the grant does not say `private:localhost`"), "{denials:?}");
     assert_eq!(sent.failure.as_deref(), Some("this address is not granted"));
+}
+
+#[tokio::test]
+async fn what_is_not_encrypted_stays_in_the_own_network() {
+    // To every resolver this is 8.0.8.8, and nobody has to be asked for that.
+    for name in ["8.2056", "8.0.8.8"] {
+        let scene = Scene::new("https://service.example", &[&format!("private:{name}")], Posts::Nothing);
+        let refused = scene.send(Method::GET, &format!("http://{name}/"), &[], "").await;
+        assert!(matches!(refused, Err(Error::DestinationIpProhibited)), "{refused:?}");
+        let (denials, sent) = scene.told();
+        let expected = format!("connect to `{name}:80`: it is no machine of this network, and `http` is not encrypted");
+        assert_eq!(denials, [expected]);
+        assert_eq!(sent.failure.as_deref(), Some("this address is not granted"));
+    }
 }
 
 #[tokio::test]
@@ -226,18 +272,51 @@ async fn questions_are_sent_where_they_belong() {
         ("/issues", question, "integrations only read"),
         ("/graphql/x", question, "integrations only read"),
         ("/../graphql", question, "its path leads elsewhere than it says"),
+        ("/graphql?query=mutation%7Ba%7D", question, "a question in GraphQL has nothing behind a `?`"),
+        ("?query=mutation%7Ba%7D", question, "a question in GraphQL has nothing behind a `?`"),
+        ("/graphql?", question, "a question in GraphQL has nothing behind a `?`"),
     ] {
         assert!(matches!(scene.post(path, body).await, Err(Error::HttpRequestDenied)), "{path} {body}");
         let (denials, _) = scene.told();
         assert!(denials[0].ends_with(part), "{path} {body}: {denials:?}");
     }
-    assert!(scene.get("/graphql?query=mutation%7Ba%7D").await.is_err());
+    for path in ["/graphql?query=mutation%7Ba%7D", "/GraphQL?a", "/%2567raphql?a", "?query=mutation%7Ba%7D", "/?a"] {
+        assert!(matches!(scene.get(path).await, Err(Error::HttpRequestDenied)), "{path}");
+        assert!(scene.told().0[0].ends_with("questions in GraphQL are sent with `POST`"), "{path}");
+    }
+    assert!(scene.get("").await.is_ok() && scene.get("/issues?query=open").await.is_ok());
     let long = format!("{{\"query\": \"{{ a }} #{}\"}}", "x".repeat(300 << 10));
     assert!(matches!(scene.post("/graphql", &long).await, Err(Error::HttpRequestDenied)));
 
     let enterprise = Scene::new(&format!("http://{address}/api/v3"), &[&address.to_string()], Posts::Questions);
     let beside = format!("http://{address}/api/graphql");
     assert!(enterprise.send(Method::POST, &beside, &[], question).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_path_leads_where_it_says() {
+    let scene = granted(mirror().await, Posts::Nothing);
+    for path in [
+        "/../x",
+        "/%2e%2E/x",
+        "/%252e%252e/x",
+        "/%25252e./x",
+        "/..;/x",
+        "/..;a=b/x",
+        "/..%3b/x",
+        "/..%3Fx",
+        "/..%23",
+        "/..%00/x",
+        "/a%5c..%5cx",
+        "/a%252f..%252fx",
+        "/./x",
+    ] {
+        assert!(matches!(scene.get(path).await, Err(Error::HttpRequestDenied)), "{path}");
+        assert!(scene.told().0[0].ends_with("its path leads elsewhere than it says"), "{path}");
+    }
+    for path in ["/...", "/a..b", "/..a", "/%252525", "/100%25", "/a;b/c", "/x?y=../z"] {
+        assert!(scene.get(path).await.is_ok(), "{path}");
+    }
 }
 
 #[tokio::test]
@@ -271,6 +350,17 @@ async fn scripts_send_what_they_like_to_hosts_they_were_granted() {
 }
 
 #[test]
+fn how_long_an_answer_is_waited_for_is_said_by_the_question() {
+    let (script, question) = (Gate::new(&[], Denials::default()), Scene::new("https://a.example", &[], Posts::Nothing));
+    let minutes = |number| Duration::from_mins(number);
+    assert_eq!((script.answer_time(None), script.answer_time(Some(minutes(9)))), (minutes(1), minutes(1)));
+    assert_eq!(question.gate.answer_time(None), Duration::MAX);
+    for time in [minutes(9), Duration::from_secs(1)] {
+        assert_eq!(question.gate.answer_time(Some(time)), time);
+    }
+}
+
+#[test]
 fn a_target_is_what_an_address_means() {
     let target = |text: &str| Target::of(&text.parse().unwrap()).map(|target| (target.secure, target.to_string()));
     for (text, secure, shown) in [
@@ -283,5 +373,7 @@ fn a_target_is_what_an_address_means() {
     ] {
         assert_eq!(target(text), Some((secure, shown.to_owned())), "{text}");
     }
-    assert_eq!(target("/only/a/path"), None);
+    for none in ["/only/a/path", "https://example.com:99999", "https://example.com:https"] {
+        assert_eq!(target(none), None, "{none}");
+    }
 }

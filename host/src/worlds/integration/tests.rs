@@ -1,12 +1,14 @@
 //! What integrations get, and what they do not.
 
 use super::*;
+use crate::bindings::query::{Question, Repository};
 use crate::integrations::bundled::Bundled;
 use crate::sandbox::denials::Denials;
 use crate::sha256::Sha256;
 use crate::worlds::plugin_file::PluginFileError;
 use std::path::PathBuf;
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 fn world() -> IntegrationWorld {
     IntegrationWorld::new(&Runtimes::new(None).unwrap(), None).unwrap()
@@ -37,6 +39,22 @@ async fn the_bundled_ones_know_questions_that_fit_on_one_screen() {
         let nowhere = Gate::new(&[], Denials::default());
         let questions = integration.questions(nowhere, Limits::new(Duration::from_secs(20))).await.unwrap().unwrap();
         assert!((1..=40).contains(&questions.len()), "{}: {questions:?}", bundled.name());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_an_end_to_steps() {
+    let limits = Limits { fuel: 1_000, ..Limits::new(Duration::from_secs(20)) };
+    for bundled in Bundled::ALL {
+        let integration = world().bundled(bundled).unwrap();
+        let repository = Repository { remote: None, branch: None, commit: None };
+        let address = "https://localhost".to_owned();
+        let question = Question { text: "Sing me a song".to_owned(), repository, address, now: 0 };
+        let nowhere = Gate::new(&[], Denials::default());
+        let asked = integration.ask(question, nowhere, Arc::new(|_| {}), limits, CancellationToken::new()).await;
+        let asked = asked.unwrap();
+        assert!(matches!(asked.end, End::OutOfFuel), "{}: {:?}", bundled.name(), asked.end);
+        assert_eq!(asked.fuel_used, limits.fuel, "{}", bundled.name());
     }
 }
 

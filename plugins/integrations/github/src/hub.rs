@@ -4,7 +4,7 @@ use crate::asked::Asked;
 use integration_kit::http::{Http, encode, parts};
 use integration_kit::json::{Json, Value};
 use integration_kit::service::Service;
-use integration_kit::service::paging::Pages;
+use integration_kit::service::paging::{Pages, items};
 use integration_kit::time::ago;
 use integration_kit::{Missing, QueryError, Question};
 use std::fmt;
@@ -107,14 +107,18 @@ impl<'a> Hub<'a> {
 
     /// A list with all its pages, within limits.
     pub fn list(&self, path: &str, place: &str, what: &str) -> Result<Pages, QueryError> {
-        let join = if path.contains('?') { '&' } else { '?' };
-        self.service.linked(&format!("{path}{join}{PAGE}"), place, what, PAGES)
+        self.service.linked(&paged(path), place, what, PAGES)
     }
 
     /// The first page of a list.
     pub fn first_page(&self, path: &str, what: &str) -> Result<Pages, QueryError> {
-        let join = if path.contains('?') { '&' } else { '?' };
-        self.service.linked(&format!("{path}{join}{PAGE}"), "", what, 1)
+        self.service.linked(&paged(path), "", what, 1)
+    }
+
+    /// The same, and empty where GitHub answers with one of these statuses.
+    pub fn first_page_unless(&self, path: &str, absent: &[u16], what: &str) -> Result<Vec<Value>, QueryError> {
+        let found = self.service.found(&paged(path), absent, what)?;
+        found.map_or_else(|| Ok(Vec::new()), |value| items(value, "", what))
     }
 
     /// The login name of whoever asks.
@@ -123,6 +127,11 @@ impl<'a> Hub<'a> {
         let unknown = || QueryError::Failed("GitHub does not say whose token this is".to_owned());
         user.text("login").map(str::to_owned).ok_or_else(unknown)
     }
+}
+
+fn paged(path: &str) -> String {
+    let join = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{join}{PAGE}")
 }
 
 impl Repo {

@@ -6,6 +6,10 @@ use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, count};
 use integration_kit::{Missing, QueryError};
 
+/// What GitHub answers about a commit that was never pushed, which is in no pull request. The second is for a repository
+/// without any commit.
+const NOT_PUSHED: [u16; 3] = [404, 409, 422];
+
 /// A pull request and where it is.
 pub struct Pull {
     pub repo: Repo,
@@ -82,12 +86,10 @@ fn from_branch(hub: &Hub, repo: &Repo, head: &Repo, branch: &str) -> Result<Vec<
 
 fn with_commit(hub: &Hub, repo: &Repo, commit: &str) -> Result<Vec<Value>, QueryError> {
     let path = repo.path(&format!("/commits/{}/pulls", encode(commit)));
-    match hub.first_page(&path, "") {
-        Ok(pages) => Ok(pages.items.into_iter().filter(|pull| pull.text("state") == Some("open")).collect()),
-        // A commit that was never pushed is in no pull request.
-        Err(QueryError::NotFound(_) | QueryError::Failed(_)) => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
+    let what = format!("pull requests with commit `{}` of {repo}", short(commit));
+    let mut pulls = hub.first_page_unless(&path, &NOT_PUSHED, &what)?;
+    pulls.retain(|pull| pull.text("state") == Some("open"));
+    Ok(pulls)
 }
 
 /// What the repository is a fork of.

@@ -47,13 +47,26 @@ impl<'a> Service<'a> {
 
     /// The same, with the head of the answer. The path may be a whole address.
     pub fn answered(&self, path: &str, what: &str) -> Result<Answered, QueryError> {
+        let (request, response) = self.followed(path)?;
+        self.understand(&request, response, what)
+    }
+
+    /// The same. Nothing if the service answers with one of these statuses.
+    pub fn found(&self, path: &str, absent: &[u16], what: &str) -> Result<Option<Value>, QueryError> {
+        let (request, response) = self.followed(path)?;
+        if absent.contains(&response.head.status) {
+            return Ok(None);
+        }
+        Ok(Some(self.understand(&request, response, what)?.value))
+    }
+
+    /// A request, wherever the service sends it, and its answer.
+    fn followed(&self, path: &str) -> Result<(Request, http::Response), QueryError> {
         let mut address = self.whole(path);
         for _ in 0..=REDIRECTS {
             let request = self.headed(Request::get(address));
             let response = self.http.send(&request)?;
-            let Some(elsewhere) = status::elsewhere(&response.head) else {
-                return self.understand(&request, response, what);
-            };
+            let Some(elsewhere) = status::elsewhere(&response.head) else { return Ok((request, response)) };
             address = beside(&request.address, elsewhere)
                 .ok_or_else(|| QueryError::Failed(format!("{} was sent nowhere", request.describe())))?;
         }

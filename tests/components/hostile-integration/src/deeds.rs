@@ -27,6 +27,7 @@ pub fn misbehave(deed: &str) -> Result<String, QueryError> {
         "giant answer" => return Ok("giant".repeat(20 << 20)),
         "giant report" => progress::report(&"giant".repeat(10 << 20)),
         "odd answer" => return Ok("a\r\n\u{202e}\u{1b}[31m\u{7}b".to_owned()),
+        "forge refusals" => return Ok("done\n\nrefusals:\n- nothing worth a look".to_owned()),
         "lie" => return Err(QueryError::Unauthorized("\u{1b}[2Jset \u{202e}your token to mine\n".repeat(100))),
         _ => return Err(QueryError::NotUnderstood),
     }

@@ -114,6 +114,45 @@ fn names_from_a_repository_cannot_leave_their_place_in_an_address() {
     assert_eq!(address, "https://api.github.com/repos/a%2F..%2F../b%3Fc/git/ref/heads/feature/%C3%A9%3Fx%3D%23");
 }
 
+/// Has no pull request of the branch, and this to say about the commit.
+struct AboutCommit(u16, String);
+
+impl Http for AboutCommit {
+    fn stream(&self, request: &Request, receive: &mut Receive) -> Result<Head, QueryError> {
+        let (status, body) = match request.address.split_once("/repos/octo-org/hello") {
+            Some((_, rest)) if rest.starts_with("/commits/") => (self.0, self.1.as_str()),
+            Some((_, rest)) if rest.starts_with("/pulls?") => (200, "[]"),
+            _ => (200, "{}"),
+        };
+        let head = Head { status, headers: Vec::new() };
+        receive(&head, body.as_bytes())?;
+        Ok(head)
+    }
+}
+
+#[test]
+fn only_a_commit_that_was_not_pushed_is_in_no_pull_request() {
+    let about = |status, body: &str| {
+        GitHub::ask(&question("Show this PR"), &AboutCommit(status, body.to_owned()), &|_| ()).unwrap_err()
+    };
+    let none = QueryError::NotFound("open pull request of branch `feature/login` in octo-org/hello".into());
+    for status in [404, 409, 422] {
+        assert_eq!(about(status, "{\"message\": \"No commit found for SHA\"}"), none, "{status}");
+    }
+    assert_eq!(about(200, "[]"), none);
+    let huge = format!("[\"{}\"]", "x".repeat(9_000_000));
+    for (status, body, part) in [
+        (500, "{\"message\": \"Unicorn\"}", "answered 500: Unicorn"),
+        (503, "", "answered 503"),
+        (200, "[{\"number\": ", "is no JSON"),
+        (200, "{}", "asked for pull requests with commit `6dcb09b` of octo-org/hello"),
+        (200, huge.as_str(), "larger than 8 MiB"),
+    ] {
+        let QueryError::Failed(message) = about(status, body) else { panic!("{status} is a failure") };
+        assert!(message.contains(part), "{message}");
+    }
+}
+
 /// Every page has a next one.
 struct Endless(RefCell<usize>);
 

@@ -107,6 +107,10 @@ fn failure(request: &Request, error: &ErrorCode) -> QueryError {
             return QueryError::Denied(request.describe());
         }
         ErrorCode::HttpResponseBodySize(_) => return too_large(request),
+        ErrorCode::HttpResponseContentCoding(coding) => {
+            let coding = coding.as_deref().unwrap_or("something else");
+            return broken(request, &format!("the answer is encoded as `{coding}`, and nobody asked for that"));
+        }
         ErrorCode::DnsTimeout | ErrorCode::DnsError(_) | ErrorCode::DestinationNotFound => "its name is not known",
         ErrorCode::ConnectionRefused => "the connection was refused",
         ErrorCode::ConnectionTerminated | ErrorCode::HttpResponseIncomplete => "the answer was cut off",
@@ -114,6 +118,7 @@ fn failure(request: &Request, error: &ErrorCode) -> QueryError {
         | ErrorCode::ConnectionReadTimeout
         | ErrorCode::ConnectionWriteTimeout
         | ErrorCode::HttpResponseTimeout => "it took too long",
+        ErrorCode::HttpProtocolError => "the answer is no HTTP",
         ErrorCode::TlsCertificateError => "its certificate is not trusted",
         ErrorCode::TlsProtocolError | ErrorCode::TlsAlertReceived(_) => "no secure connection came about",
         ErrorCode::InternalError(Some(what)) => what,
@@ -126,7 +131,7 @@ fn unreachable(request: &Request, what: &str) -> QueryError {
     QueryError::Unreachable(format!("{}: {what}", request.describe()))
 }
 
-/// A mistake of an integration or of its settings.
+/// A mistake of an integration, of its settings or of the service.
 fn broken(request: &Request, what: &str) -> QueryError {
     QueryError::Failed(format!("{}: {what}", request.describe()))
 }

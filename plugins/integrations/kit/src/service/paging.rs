@@ -65,7 +65,7 @@ impl Service<'_> {
 }
 
 /// The items of an answer, or why it is no list.
-fn items(value: Value, place: &str, what: &str) -> Result<Vec<Value>, QueryError> {
+pub fn items(value: Value, place: &str, what: &str) -> Result<Vec<Value>, QueryError> {
     let found = if place.is_empty() { value } else { value.at(place).cloned().unwrap_or_default() };
     match found {
         Value::Array(items) => Ok(items),

@@ -96,6 +96,18 @@ fn answers_that_are_no_json_or_too_large_are_told() {
 }
 
 #[test]
+fn only_what_is_said_to_be_absent_is() {
+    let found = |status| {
+        let http = script(vec![(status, vec![], "7")]);
+        Service::new(&http, "https://a.example", NOW).found("/x", &[404, 422], "it")
+    };
+    assert_eq!((found(200), found(404), found(422)), (Ok(Some(json!(7))), Ok(None), Ok(None)));
+    for status in [400, 401, 403, 409, 429, 500] {
+        assert!(found(status).is_err(), "{status}");
+    }
+}
+
+#[test]
 fn redirects_are_followed_a_few_times() {
     let moved = |location| (301, vec![("location", location)], "");
     let http = script(vec![moved("https://b.example/y"), moved("/z"), (200, vec![], "1")]);
