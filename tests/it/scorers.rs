@@ -3,6 +3,7 @@
 mod choosing;
 mod exchanging;
 mod failing;
+mod ranking;
 
 use crate::{library, serve};
 use serde_json::{Value, json};
@@ -100,6 +101,28 @@ fn the_scorer_knows_exactly_what_is_on_disk() {
     check("a=back e=four f=changed g/d=three");
     write_files(folder.path(), &[("e.md", "no skill any more\n")]);
     check("a=back f=changed g/d=three");
+}
+
+#[test]
+fn each_text_is_told_once_and_later_only_what_changed() {
+    let skill = |number: usize, body: &str| {
+        (format!("s{number}.md"), format!("---\nkeywords: [k{number}]\ndescription: d\n---\n{body}\n"))
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, text): (String, String)| write_files(folder.path(), &[(&name, &text)]);
+    (0..50).for_each(|number| write(skill(number, "as it was")));
+    let mut session = hostile(folder.path()).start();
+    prepared(&session, 2);
+    (0..3).for_each(|number| write(skill(number, "another text")));
+    session.call_json("skills_list", json!({}));
+    prepared(&session, 4);
+    let log = session.log();
+    let told = log.lines().filter_map(|line| line.split_once("is told of ")?.1.split_once(' '));
+    let told: Vec<usize> = told.map(|(count, _)| count.parse().unwrap()).collect();
+    assert_eq!(told[..2], [50, 50], "on two engines");
+    // A look may have come between two of the edits.
+    let later: usize = told[2..].iter().sum();
+    assert!((6..50).contains(&later), "{log}");
 }
 
 #[test]

@@ -26,7 +26,8 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 pub struct Limits {
     /// Time for an answer.
     pub time: Duration,
-    /// Time to begin, or to take in changes. Nobody waits for that, and tables that grow take their time.
+    /// Time to begin, or to take in changes: tables that grow take their time. Questions are answered from the generation before
+    /// meanwhile; only the first ones after the start wait for it.
     pub update_time: Duration,
     /// Steps, as wasmtime counts them. Whoever takes so many is out of time on most machines.
     pub fuel: u64,

@@ -106,6 +106,35 @@ fn a_skill_that_breaks_the_scorer_costs_the_scorer_and_no_answer() {
 }
 
 #[test]
+fn a_scorer_that_spins_over_a_change_holds_up_no_other_question() {
+    let folder = skills();
+    let mut session = hostile(folder.path()).start();
+    assert_eq!(scored(&mut session), 0.9);
+    let bad = "---\nkeywords: [bad]\ndescription: d\n---\nhostile update: spin\n";
+    let mut slowest = Duration::ZERO;
+    write_files(folder.path(), &[("bad.md", bad)]);
+    while !session.log().contains("failed 3 times in a row and rests") {
+        let started = Instant::now();
+        assert_eq!(find(&mut session, "form validation grapes")["skill_path"], "forms");
+        slowest = slowest.max(started.elapsed());
+    }
+    assert!(slowest < LONGEST * 3, "on a busy machine: {slowest:?}");
+    assert!(session.log().contains("stopped in `update` after "), "{}", session.log());
+}
+
+#[test]
+fn a_large_skill_that_makes_the_scorer_spin_costs_the_start_two_seconds_at_most() {
+    let long = "x".repeat(900 << 10);
+    let bad = format!("---\nkeywords: [bad]\ndescription: d\n---\n{long}\nhostile update: spin\n");
+    let folder = library(&[("bad.md", &bad), ("good.md", "---\nkeywords: [good]\ndescription: d\n---\n")]);
+    let mut session = hostile(folder.path()).start();
+    assert_eq!(find(&mut session, "good")["skill_path"], "good");
+    let told = session.log();
+    let is_stopped = |limit: &str| told.contains(&format!("stopped in `update` after {limit}"));
+    assert!(is_stopped("2000 ms") || is_stopped("4000000000 steps"), "{told}");
+}
+
+#[test]
 fn many_questions_at_once_that_break_the_scorer_are_all_answered() {
     let folder = skills();
     let mut session = hostile(folder.path()).start();

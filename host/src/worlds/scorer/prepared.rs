@@ -17,6 +17,9 @@ const FROM_ENGINE: u32 = 4 << 20;
 /// Bytes of text that a scorer is told in one call. More of them, because one skill has more, give it more time.
 const TOLD_AT_ONCE: usize = 64 << 10;
 
+/// Most often that a call is given its time over, however much it is told: whoever starts the server waits for it.
+const MOST_TIMES: usize = 4;
+
 /// Most of a task that a scorer is shown, in bytes.
 const LONGEST_TASK: usize = 1 << 20;
 
@@ -68,13 +71,13 @@ impl Scorer {
         let state = ScorerState::new(Arc::clone(&self.name), self.limits.memory);
         let mut store = call::store(&self.runtime, state);
         store.set_hostcall_fuel(self.limits.answer);
-        begin(&mut store, &self.limits, self.limits.update_time, 1);
+        let fuel = begin(&mut store, &self.limits, self.limits.update_time, 1);
         let made = call::call(&self.runtime, &mut store, "constructor", |store| {
             let guest = self.ready.instantiate(&mut *store)?;
             let skills = guest.skillcell_plugin_scoring().prepared().call_constructor(&mut *store)?;
             Ok((guest, skills))
         });
-        let (guest, skills) = made.map_err(|broken| failure(broken, &self.limits))?;
+        let (guest, skills) = made.map_err(|broken| failure(broken, fuel))?;
         Ok(Prepared { scorer: Arc::clone(self), store, guest, skills, engine, known: 0 })
     }
 }
@@ -169,26 +172,28 @@ impl Prepared {
         body: impl FnOnce(&Guest, &mut Store<ScorerState>) -> wasmtime::Result<T>,
     ) -> Result<T, Failure> {
         let Scorer { runtime, limits, .. } = &*self.scorer;
-        begin(&mut self.store, limits, time, times);
+        let fuel = begin(&mut self.store, limits, time, times);
         let guest = &self.guest;
         call::call(runtime, &mut self.store, function, |store| body(guest, store))
-            .map_err(|broken| failure(broken, limits))
+            .map_err(|broken| failure(broken, fuel))
     }
 }
 
-/// Gives the next call its time and steps, several times over if it is told a lot.
-fn begin(store: &mut Store<ScorerState>, limits: &Limits, time: Duration, times: usize) {
-    let times = u32::try_from(times.max(1)).unwrap_or(u32::MAX);
+/// Gives the next call its time and steps, a few times over if it is told a lot. Returns the steps.
+fn begin(store: &mut Store<ScorerState>, limits: &Limits, time: Duration, times: usize) -> u64 {
+    let times = u32::try_from(times.clamp(1, MOST_TIMES)).unwrap_or(u32::MAX);
     let state = store.data_mut();
     state.budget.begin_call(time.saturating_mul(times));
     state.lines.left = LINES;
-    store.set_fuel(limits.fuel.saturating_mul(times.into())).expect("the compiler counts steps");
+    let fuel = limits.fuel.saturating_mul(times.into());
+    store.set_fuel(fuel).expect("the compiler counts steps");
+    fuel
 }
 
-fn failure(broken: Broken, limits: &Limits) -> Failure {
+fn failure(broken: Broken, steps: u64) -> Failure {
     match broken {
         Broken::Crashed { function, source, .. } if source.downcast_ref() == Some(&Trap::OutOfFuel) => {
-            Failure::Steps { function, steps: limits.fuel }
+            Failure::Steps { function, steps }
         }
         broken => Failure::Broken(broken),
     }

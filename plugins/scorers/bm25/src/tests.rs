@@ -18,6 +18,24 @@ fn skill(number: u32, name: &str, description: &str, body: &str) -> SkillText {
     }
 }
 
+/// Where the word that is asked for stands decides, from the strongest place to the weakest.
+#[test]
+fn a_word_counts_most_in_the_name_then_keywords_description_and_body() {
+    let mut scorer = Bm25::default();
+    for (number, name, keyword, description, body) in [
+        (0, "kiln", "clay", "Something else here.", "And another text."),
+        (1, "first", "kiln", "Something else here.", "And another text."),
+        (2, "second", "clay", "Something kiln here.", "And another text."),
+        (3, "third", "clay", "Something else here.", "And another kiln."),
+        (4, "fourth", "clay", "Something else here.", "And another text."),
+    ] {
+        scorer.put(&SkillText { keywords: vec![keyword.into()], ..skill(number, name, description, body) });
+    }
+    let scores: Vec<f64> = scorer.score("kiln").iter().map(|scored| scored.score).collect();
+    assert!(scores.is_sorted_by(|left, right| left > right), "{scores:?}");
+    assert!(scorer.score("kilns").iter().all(|scored| scored.score == 0.0), "words are not stemmed");
+}
+
 fn office() -> Bm25 {
     let mut scorer = Bm25::default();
     scorer.put(&skill(7, "invoice", "Write an invoice for a customer.", "Check the bank details."));

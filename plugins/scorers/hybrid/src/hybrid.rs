@@ -50,7 +50,11 @@ impl Scorer for Hybrid {
         let named = self.names.in_task(task);
         let score = |(slot, evidence): (&u32, &f64)| {
             let score = confidence.score(*evidence);
-            if named.contains(slot) { weights::NAMED + (1.0 - weights::NAMED) * score } else { score }
+            match (named.is_empty(), named.contains(slot)) {
+                (true, _) => score,
+                (false, true) => weights::NAMED + (1.0 - weights::NAMED) * score,
+                (false, false) => weights::BESIDE_NAMED * score,
+            }
         };
         with_reasons(slots.iter().zip(&of_skills).map(score), |place| {
             let reason = self.reason(&meanings, slots[place]);

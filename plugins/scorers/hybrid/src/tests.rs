@@ -78,6 +78,24 @@ fn a_skill_that_is_named_comes_first() {
 }
 
 #[test]
+fn a_skill_that_is_named_leads_clearly_whatever_else_the_task_says() {
+    let every_word = "kubernetes debug pods crash loop find out why a pod does not start in the cluster";
+    let scored = office().score(&format!("devops/rollback: {every_word}, {every_word}"));
+    let others = scored.iter().enumerate().filter(|(number, _)| *number != 4).map(|(_, scored)| scored.score);
+    let best = others.fold(0.0, f64::max);
+    assert!(best > 0.5 && scored[4].score > best + 0.1, "{scored:?}");
+}
+
+#[test]
+fn of_two_skills_with_the_same_words_the_one_whose_keywords_all_match_is_better() {
+    let mut scorer = office();
+    scorer.put(&skill(20, "a/first", &["kiln"], "Fire clay in it."));
+    scorer.put(&skill(21, "a/other", &["kiln", "glaze", "clay bodies", "cones"], "Fire clay in it."));
+    let scored = scorer.score("fire the kiln");
+    assert!(scored[10].score > scored[11].score, "{:?}", &scored[10..]);
+}
+
+#[test]
 fn tasks_about_other_things_find_nothing() {
     for task in ["how long do I cook rice", "the rules of chess for beginners", "", "the", "🦀", "quelle heure est-il"]
     {

@@ -58,3 +58,6 @@ pub const DISTANCE: f64 = 1.5;
 
 /// The least score of a skill that the task calls by its name.
 pub const NAMED: f64 = 0.9;
+
+/// What others get beside it of the score that they would have: so little that the named one leads clearly.
+pub const BESIDE_NAMED: f64 = 0.75;

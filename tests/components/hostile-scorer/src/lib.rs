@@ -36,6 +36,7 @@ impl GuestPrepared for Skills {
 
     fn update(&self, changes: Vec<TextChange>) {
         let mut skills = self.0.borrow_mut();
+        log::write(Level::Debug, &format!("is told of {} changes", changes.len()));
         for change in changes {
             match change {
                 TextChange::Put(text) => {
