@@ -18,19 +18,20 @@ mod remembered;
 mod scoring;
 mod settings;
 mod skills;
+mod waiting;
 
 pub use ranking::Ranker;
 pub use remembered::{Index, Listed};
 pub use skills::Served;
 
 use crate::bindings::catalog::LookupError;
-use crate::library::scan::Scan;
 use crate::library::snapshot::Snapshot;
 use crate::library::stillness::Stillness;
 use crate::printable::quoted;
 use crate::runtime::call::Broken;
 use crate::scorers::Scorers;
 use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
+use bringing::Difference;
 use building::Builder;
 use found::Found;
 use looking::{Look, Looking};
@@ -39,14 +40,11 @@ use remembered::Remembered;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore, oneshot, watch};
+use waiting::Waiting;
 
 /// How often a request that finds its files changed is answered anew before the newest answer has to do.
 const FRESH_TRIES: usize = 3;
-
-/// Longest that a question about everything waits for changes that somebody else is bringing in.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub struct Catalog {
@@ -70,7 +68,7 @@ struct Shared {
     /// Turns for small engines.
     alone: Arc<Semaphore>,
     /// What the last look found, for whoever brings it in.
-    found: Found<(Published, Scan)>,
+    found: Found<Difference>,
     remembered: Remembered,
     news: watch::Sender<News>,
 }
@@ -88,10 +86,10 @@ pub struct News {
 /// What came of bringing in changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Brought {
-    /// All that was on disk at that moment.
-    Everything,
-    /// Somebody else was faster, and may have looked earlier.
-    Nothing,
+    /// They are served, or somebody else was faster and may have looked earlier.
+    Served,
+    /// Everything stays as it was.
+    Failed,
 }
 
 /// Why a question has no answer.
@@ -169,10 +167,9 @@ impl Catalog {
 
     /// Waits for the first generation, and brings in what changed on disk since the last look.
     async fn look_first(&self) -> Result<(), AskError> {
+        let mut waiting = Waiting::new();
         self.first_generation().await?;
-        if let Some(outdated) = self.outdated(Look::OnlyIfStirred).await {
-            self.bring_in_all(outdated).await;
-        }
+        self.catch_up(&mut waiting, Look::OnlyIfStirred).await;
         Ok(())
     }
 
@@ -190,15 +187,16 @@ impl Catalog {
         question: impl Fn(&mut Ranker<'_>, &Arc<Snapshot>) -> Result<T, Broken> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
         let generation = || self.shared.pair.published().generation;
+        let mut waiting = Waiting::new();
         self.first_generation().await?;
-        let before = generation();
-        // Nearly always nothing changed, so the answer is made while the disk is looked at.
-        let (outdated, answer) = tokio::join!(self.outdated(Look::OnlyIfStirred), self.rank(question.clone()));
-        if outdated.is_none() && generation() == before {
-            return answer;
-        }
-        if let Some(outdated) = outdated {
-            self.bring_in_all(outdated).await;
+        for _ in 0..FRESH_TRIES {
+            let before = generation();
+            // Nearly always nothing changed, so the answer is made while the disk is looked at.
+            let caught_up = self.catch_up(&mut waiting, Look::OnlyIfStirred);
+            let (_, answer) = tokio::join!(caught_up, self.rank(question.clone()));
+            if generation() == before {
+                return answer;
+            }
         }
         self.rank(question).await
     }
@@ -208,28 +206,20 @@ impl Catalog {
         if self.shared.pair.published().generation == 0 { self.ask(|_, _| Ok(())).await } else { Ok(()) }
     }
 
-    /// Brings in everything that changed on disk before now, within reason. Returns the first generation that certainly has it.
-    async fn bring_in_all(&self, outdated: u64) -> Option<u64> {
-        let everything = async {
-            let mut outdated = Some(outdated);
-            for _ in 0..FRESH_TRIES {
-                // What somebody else brought in meanwhile may be from before the change that was seen here.
-                if outdated.is_none() || self.bring_in(outdated).await == Brought::Everything {
-                    return Some(self.shared.pair.published().generation);
-                }
-                outdated = self.outdated(Look::Always).await;
-            }
-            None
-        };
-        tokio::time::timeout(LONGEST_WAIT, everything).await.ok().flatten()
-    }
-
     /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
     /// the background. Does nothing if the generation that was found outdated is no longer served.
     pub async fn bring_in(&self, outdated: Option<u64>) -> Brought {
-        let updating = Arc::clone(&self.shared.updating).lock_owned().await;
+        let updating = Arc::clone(&self.shared.updating).lock_owned();
+        let mut news = self.news();
+        let updating = tokio::select! {
+            updating = updating => updating,
+            // Whoever brings that in goes on until the other engine has it too.
+            Ok(_) = news.wait_for(|news| outdated.is_some_and(|outdated| news.generation > outdated)) => {
+                return Brought::Served;
+            }
+        };
         if outdated.is_some_and(|generation| generation != self.shared.pair.published().generation) {
-            return Brought::Nothing;
+            return Brought::Served;
         }
         let shared = Arc::clone(&self.shared);
         let (done, served) = oneshot::channel();
@@ -240,9 +230,8 @@ impl Catalog {
             }
             drop(updating);
         });
-        // The sender is dropped when there was nothing to do, which is just as good.
-        let _ = served.await;
-        Brought::Everything
+        // The sender is dropped when it failed.
+        served.await.map_or(Brought::Failed, |()| Brought::Served)
     }
 
     fn is_building(&self) -> bool {
@@ -251,24 +240,6 @@ impl Catalog {
 
     fn is_frozen(&self) -> bool {
         self.shared.frozen.load(Ordering::Acquire)
-    }
-
-    /// The generation that is served, if anything on disk differs from it.
-    async fn outdated(&self, look: Look) -> Option<u64> {
-        if self.is_frozen() {
-            return None;
-        }
-        let shared = Arc::clone(&self.shared);
-        let watchable = || self.shared.pair.published().snapshot.is_watchable();
-        let look = if look == Look::OnlyIfStirred && watchable() { look } else { Look::Always };
-        let looking = move || {
-            let began = shared.found.begin();
-            let found = shared.look()?;
-            let generation = found.0.generation;
-            shared.found.keep(began, found);
-            Some(generation)
-        };
-        self.shared.looking.share(look, looking).await
     }
 
     fn replace_broken(&self) {

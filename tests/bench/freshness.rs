@@ -29,6 +29,9 @@ const TOOLS: [&str; 3] = ["skill", "read_skill", "get_skill"];
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
+/// What a list may take while everything is brought in: the second that it waits at most, and its answer.
+const LIST_MEANWHILE: Limits = Limits { median: None, most: Some(MILLISECOND.saturating_mul(1_100)) };
+
 /// What a request about one skill may take while everything is brought in.
 const MEANWHILE: Limits =
     Limits { median: Some(MILLISECOND.saturating_mul(5)), most: Some(MILLISECOND.saturating_mul(50)) };
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
     bench.next_calls();
     bench.notifications();
     bench.during_rebuilds();
+    bench.lists_during_rebuilds();
     bench.behind_checkouts();
     if bench.missed > 0 {
         println!("{} limits were missed", bench.missed);
@@ -141,6 +145,23 @@ impl Bench {
         for (tool, times) in TOOLS.iter().zip(other) {
             self.report(&format!("`{tool}` meanwhile, its file changed"), times, &MEANWHILE);
         }
+    }
+
+    /// The same for lists, which wait for that.
+    fn lists_during_rebuilds(&mut self) {
+        let mut times = Vec::new();
+        for rebuild in 0..REBUILDS {
+            self.change_everything(&format!("Listed {rebuild}."));
+            let started = self.session.log().matches("bringing in generation ").count();
+            let refresh = self.session.post("tools/call", json!({"name": "refresh_skills", "arguments": {}}));
+            self.session.wait_for_log_that("a rebuild", |log| log.matches("bringing in generation ").count() > started);
+            let began = Instant::now();
+            self.session.call_json("skills_list", json!({"query": "skill-0"}));
+            times.push(began.elapsed());
+            self.session.answer(&refresh);
+            self.calm_down();
+        }
+        self.report("`skills_list` meanwhile", times, &LIST_MEANWHILE);
     }
 
     /// Nearly all files change, and whoever asks for a single skill first finds that out.

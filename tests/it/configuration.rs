@@ -1,5 +1,7 @@
 //! What the operator's file, the environment and the `config.yaml` of content come to together.
 
+mod whole_file;
+
 use crate::{SKILLCELL, library, problems, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, repository};

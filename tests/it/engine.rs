@@ -75,15 +75,30 @@ fn a_rebuild_that_fails_leaves_everything_as_it_was_until_the_next_succeeds() {
     let library = library(&SMALL);
     let mut session = with_fragile_engine(library.path());
     let list = session.call_json("skills_list", json!({}));
-    for edition in ["first", "second"] {
+    let failures = |log: &str| log.matches("the catalog stays as it was").count();
+    for (round, edition) in (1..).zip(["first", "second"]) {
+        // What was logged before a feedback is in the log before its line.
+        session.call("report_usage", json!({"skill_path": "forms", "useful": true}));
+        session.wait_for_log_that("feedback", |log| log.matches("feedback:").count() == round);
+        let before = failures(&session.log());
         // No engine can be built as long as it is there.
         write_files(library.path(), &[("stubborn.md", &skill(&format!("fragile: crash {edition}")))]);
-        session.wait_for_log_that("a failure", |log| log.matches("the catalog stays as it was").count() > 0);
-        for _ in 0..3 {
+        session.wait_for_log_that("a failure", |log| failures(log) > before);
+        for number in 0..3 {
             assert_eq!(session.call_json("skills_list", json!({})), list);
-            assert_eq!(session.call_json("get_skill", json!({"context": "form validation"}))["skill_path"], "forms");
+            // What is served is as new as ever.
+            let text = format!("The {edition} text, {number}.");
+            let edited = SMALL.map(|(file, before)| {
+                let (front, _) = before.rsplit_once("\n\n").unwrap();
+                (file, format!("{front}\n\n{text}\n"))
+            });
+            for (file, text) in &edited {
+                write_files(library.path(), &[(file, text)]);
+            }
+            let found = session.call_json("get_skill", json!({"context": "form validation"}));
+            assert!(found["skill_path"] == "forms" && found["content"].as_str().unwrap().ends_with(&text), "{found}");
             let served = session.call("skill", json!({"name": "pdf"}));
-            assert!(served["content"][0]["text"].as_str().unwrap().ends_with("Use the reader.\n"), "{served}");
+            assert!(served["content"][0]["text"].as_str().unwrap().ends_with(&format!("{text}\n")), "{served}");
         }
         write_files(library.path(), &[("stubborn.md", &skill("mended"))]);
         let mended = session.call_json("skills_list", json!({}));

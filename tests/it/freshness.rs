@@ -1,14 +1,17 @@
 //! What is served is what is on disk.
 
+mod held;
+mod inherited;
 mod meanwhile;
 mod reading;
+mod waiting;
 
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Session, eventually, write_files};
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use skillcell_tests::{Session, eventually, files_below, write_files};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
 fn names(session: &mut Session) -> Vec<String> {
     let list = session.call_json("skills_list", json!({}));
@@ -17,6 +20,17 @@ fn names(session: &mut Session) -> Vec<String> {
 
 fn content(session: &mut Session, name: &str) -> Value {
     session.call_json("get_skill", json!({"context": "x", "skill_path": name}))["content"].clone()
+}
+
+/// Waits until no file is so young that it is read once more, because another change might not show.
+fn settle(folder: &Path) {
+    const AGE: Duration = Duration::from_millis(100);
+    let is_old = |file: &PathBuf| {
+        let metadata = file.metadata().unwrap();
+        let changed = Duration::new(metadata.ctime().unsigned_abs(), metadata.ctime_nsec().try_into().unwrap());
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + changed).is_ok_and(|age| age > AGE)
+    };
+    eventually("old files", || files_below(folder).iter().all(is_old));
 }
 
 #[test]
@@ -157,6 +171,11 @@ fn lists_asked_for_together_are_all_fresh() {
 
 /// Waits until a list is answered without a look at the disk, because nothing stirs there.
 fn wait_until_still(session: &mut Session) {
+    wait_until_no_look(session, |session| drop(names(session)));
+}
+
+/// Waits until a question is answered without a look at the disk.
+fn wait_until_no_look(session: &mut Session, ask: impl Fn(&mut Session)) {
     let mut marks = 0;
     // What was logged for earlier requests is in the log before the word of a feedback.
     let mut looks = |session: &mut Session| {
@@ -166,11 +185,22 @@ fn wait_until_still(session: &mut Session) {
         let log = session.log();
         log.split("feedback:").take(marks).map(|before| before.matches("looked at the disk").count()).sum::<usize>()
     };
-    eventually("a list without a look at the disk", || {
+    eventually("an answer without a look at the disk", || {
         let before = looks(session);
-        names(session);
+        ask(session);
         looks(session) == before
     });
+}
+
+#[test]
+fn a_link_that_leads_nowhere_costs_no_look_until_it_leads_somewhere() {
+    let library = library(&SMALL);
+    std::fs::create_dir(library.path().join(".store")).unwrap();
+    symlink(".store/rules.md", library.path().join("_root.md")).unwrap();
+    let mut session = serve(library.path()).arg("--verbose").start();
+    wait_until_no_look(&mut session, |session| drop(content(session, "forms")));
+    write_files(library.path(), &[(".store/rules.md", "---\nkeywords: [all]\ndescription: d\n---\nFirst rule.\n")]);
+    assert!(content(&mut session, "forms").as_str().unwrap().contains("First rule."));
 }
 
 #[test]

@@ -7,52 +7,65 @@ use crate::bindings::types::Location;
 use crate::library::scan::{self, Scan};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::call::Broken;
+use crate::terminal::progress::{Progress, Reached};
 use crate::worlds::engine::EngineInstance;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
 /// How often files are looked for that went away before they were read.
 const MOST_SEARCHES: usize = 20;
 
+/// What a look found that is not served yet.
+pub struct Difference {
+    /// What was served when the look began.
+    before: Published,
+    scan: Scan,
+    began: Instant,
+}
+
 impl Shared {
-    /// What changed on disk since the published generation. The same bytes with other times are no change; they are only
-    /// noted, so that the next look need not read them.
-    pub(super) fn look(&self) -> Option<(Published, Scan)> {
-        let before = self.pair.published();
-        let started = Instant::now();
+    /// What is on disk and not in a generation. The same bytes with other times are no change; they are only noted, so that
+    /// the next look need not read them.
+    pub(super) fn look(&self, before: Published) -> Option<Difference> {
+        let began = Instant::now();
         let terms = &self.builder.terms;
-        let scan = scan::scan(&terms.roots, &before.snapshot, terms.file_limit)?;
-        tracing::debug!("looked at the disk in {:?}: {} changes", started.elapsed(), scan.changes.len());
-        if scan.changes.is_empty() && before.generation > 0 {
+        if let Some(scan) = scan::scan(&terms.roots, &before.snapshot, terms.file_limit) {
+            tracing::debug!("looked at the disk in {:?}: {} changes", began.elapsed(), scan.changes.len());
+            if !scan.changes.is_empty() || before.generation == 0 {
+                return Some(Difference { before, scan, began });
+            }
             self.pair.renew_snapshot(&before.snapshot, scan.snapshot);
-            return None;
         }
-        Some((before, scan))
+        self.pair.confirm(before.generation, began);
+        None
     }
 
     /// Makes what changed a new generation: first on one engine, then on the other. Looks at the disk, unless what a look
-    /// found is still about the generation that is served.
-    pub(super) fn bring_in(&self, found: Option<(Published, Scan)>, done: oneshot::Sender<()>) {
-        let began = Instant::now();
+    /// found is still about the generation that is served. Says `done` when everything is served.
+    pub(super) fn bring_in(&self, found: Option<Difference>, done: oneshot::Sender<()>) {
+        let started = Instant::now();
         self.building.store(true, Ordering::Release);
         let served = self.pair.published();
-        if self.frozen.load(Ordering::Acquire) && served.generation > 0 {
+        let stays = self.frozen.load(Ordering::Acquire) && served.generation > 0;
+        let listed = Arc::default();
+        let mut reading = (served.generation == 0).then(|| reading(&listed));
+        let found = found.filter(|found| Arc::ptr_eq(&found.before.snapshot, &served.snapshot));
+        let found = if stays { None } else { found.or_else(|| self.look(served)) };
+        let Some(Difference { before, scan: Scan { snapshot, changes }, began }) = found else {
             self.building.store(false, Ordering::Release);
-            return self.fill_empty_seats();
-        }
-        let found = found.filter(|(before, _)| Arc::ptr_eq(&before.snapshot, &served.snapshot));
-        let Some((before, Scan { snapshot, changes })) = found.or_else(|| self.look()) else {
-            self.building.store(false, Ordering::Release);
+            let _ = done.send(());
             return self.fill_empty_seats();
         };
         let (mut snapshot, mut changes) = (Arc::new(snapshot), changes);
+        // Nobody else sets it.
+        let _ = listed.set(Arc::clone(&snapshot));
         let generation = before.generation + 1;
         tracing::debug!("bringing in generation {generation}");
         let mut done = Some(done);
         for number in self.pair.order() {
-            let started = Instant::now();
+            let taken = Instant::now();
             let seated = self.pair.take(number).filter(|seated| seated.generation == before.generation);
             let (built, scorer) = match seated {
                 Some(seated) => (self.builder.update(seated.engine, &snapshot, &changes), seated.scorer),
@@ -70,19 +83,22 @@ impl Shared {
                 Ok(followed) => followed,
                 Err(broken) => return self.fail(&broken.to_string()),
             };
-            tracing::debug!("brought generation {generation} into engine {number} in {:?}", started.elapsed());
+            tracing::debug!("brought generation {generation} into engine {number} in {:?}", taken.elapsed());
             if first {
+                drop(reading.take());
                 self.remembered.keep_edits(generation, edits(&changes));
                 self.builder.report(&mut engine, generation);
-                self.pair.publish(Published { generation, snapshot: Arc::clone(&snapshot), failure: None });
+                let (snapshot, seen) = (Arc::clone(&snapshot), Some(began));
+                self.pair.publish(Published { generation, snapshot, seen, failure: None });
                 self.building.store(false, Ordering::Release);
             }
             self.pair.seat(number, Seated { engine, scorer, generation });
-            if first {
-                tracing::debug!("generation {generation} is served after {} microseconds", began.elapsed().as_micros());
+            if let Some(done) = done.take() {
+                let time = started.elapsed().as_micros();
+                tracing::debug!("generation {generation} is served after {time} microseconds");
                 self.tell(generation, &changes);
+                let _ = done.send(());
             }
-            drop(done.take());
         }
     }
 
@@ -138,6 +154,15 @@ impl Shared {
         self.pair.publish(Published { failure: Some(reason.into()), ..self.pair.published() });
         self.pair.wake();
     }
+}
+
+/// Shows how many of the files that were listed the first engine has read.
+fn reading(listed: &Arc<OnceLock<Arc<Snapshot>>>) -> Progress {
+    let listed = Arc::clone(listed);
+    Progress::begin("reading skills", move || {
+        let (done, all) = listed.get().map(|snapshot| snapshot.files_read()).unwrap_or_default();
+        Reached { done, all, told: format!("{done}/{all} files") }
+    })
 }
 
 /// The files that have another text, if nothing else changed.

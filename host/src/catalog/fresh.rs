@@ -2,22 +2,19 @@
 
 use super::alone::Sources;
 use super::looking::Look;
+use super::pair::Published;
+use super::waiting::Waiting;
 use super::{AskError, Catalog, FRESH_TRIES, Ranker};
 use crate::bindings::types::Location;
 use crate::library::snapshot::{Freshness, Snapshot};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a request about one skill waits until the changes that it found are brought in. A few changes take no longer,
-/// and nobody notices so short a wait.
-const PATIENCE: Duration = Duration::from_millis(20);
 
 /// An answer, and what became of the files that it was made from.
 pub struct Checked<T> {
     pub answer: T,
-    pub generation: u64,
+    pub published: Published,
     pub freshness: Freshness,
     /// Missing when the answer says something about all files.
     pub sources: Option<Sources>,
@@ -45,7 +42,7 @@ impl Catalog {
         anew: impl Fn(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Clone + Send + 'static,
         sources: impl Fn(&T) -> Option<Vec<Location>> + Clone + Send + 'static,
     ) -> Result<T, AskError> {
-        let mut good_since = u64::MAX;
+        let mut waiting = Waiting::new();
         for _ in 0..FRESH_TRIES {
             let (question, sources, catalog) = (question.clone(), sources.clone(), self.clone());
             let asked = self.ask_of(move |seated, published| {
@@ -57,70 +54,42 @@ impl Catalog {
                 // Only whoever finds something changed wants to know more.
                 let files = files.filter(|_| freshness != Freshness::Current);
                 let sources = files.map(|files| Sources::of(files, &mut seated.engine, builder)).transpose()?;
-                Ok(Checked { answer, generation: published.generation, freshness, sources })
+                Ok(Checked { answer, published: published.clone(), freshness, sources })
             });
-            if let Some(answer) = self.settle(asked.await?, &mut good_since, anew.clone()).await {
+            if let Some(answer) = self.settle(asked.await?, &mut waiting, anew.clone()).await {
                 return Ok(answer);
             }
         }
         self.rank(question).await
     }
 
-    /// The answer as it is good now; nothing when the question has to be asked again. Notes from which generation on answers
-    /// are good in any case.
+    /// The answer as it is good now; nothing when the question has to be asked again.
     pub(super) async fn settle<T: Send + 'static>(
         &self,
         checked: Checked<T>,
-        good_since: &mut u64,
+        waiting: &mut Waiting,
         anew: impl FnOnce(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Send + 'static,
     ) -> Option<T> {
-        let Checked { mut answer, generation, freshness, sources } = checked;
-        if generation >= *good_since || freshness == Freshness::Current || self.is_frozen() {
+        let Checked { mut answer, published, freshness, sources } = checked;
+        if freshness == Freshness::Current || waiting.is_over(&published) || self.is_frozen() {
             return Some(answer);
         }
-        let mut caught_up = None;
-        if let Some(sources) = sources {
-            caught_up = self.catch_up_shortly().await;
-            if caught_up.is_none() {
-                let (before, now) = self.ask_alone(answer, sources, anew).await;
-                // What somebody brings in meanwhile is not waited for where the files themselves are the same.
-                if now.is_some() || freshness == Freshness::SameFiles {
-                    return Some(now.unwrap_or(before));
-                }
-                answer = before;
+        if let Some(sources) = sources
+            && !self.catch_up_shortly(waiting).await
+        {
+            let (before, now) = self.ask_alone(answer, sources, anew).await;
+            if now.is_some() {
+                return now;
             }
+            answer = before;
         }
-        if caught_up.is_none() {
-            caught_up = self.catch_up().await;
-        }
-        *good_since = caught_up.unwrap_or(u64::MAX);
-        (generation >= *good_since).then_some(answer)
+        self.catch_up(waiting, Look::Always).await;
+        // Whether that took too long or not, there is no newer answer.
+        (published.generation == self.shared.pair.published().generation).then_some(answer)
     }
 
     /// How far these files are on disk as they are served.
     pub(super) fn freshness(&self, snapshot: &Snapshot, files: &[Location]) -> Freshness {
         if self.is_frozen() { Freshness::Current } else { snapshot.freshness(&self.shared.builder.terms.roots, files) }
-    }
-
-    /// Brings in what changed on disk. Returns the first generation that certainly has it.
-    async fn catch_up(&self) -> Option<u64> {
-        match self.outdated(Look::Always).await {
-            None => Some(self.shared.pair.published().generation),
-            Some(outdated) => self.bring_in_all(outdated).await,
-        }
-    }
-
-    /// The same without waiting long: what takes its time goes on in the background. Waits for nobody else.
-    async fn catch_up_shortly(&self) -> Option<u64> {
-        if self.is_building() {
-            return None;
-        }
-        let turn = Arc::clone(&self.shared.catching_up).try_lock_owned().ok()?;
-        let catalog = self.clone();
-        let caught_up = tokio::spawn(async move {
-            let _turn = turn;
-            catalog.catch_up().await
-        });
-        tokio::time::timeout(PATIENCE, caught_up).await.ok()?.ok()?
     }
 }

@@ -1,5 +1,6 @@
 //! Looks at the disk: requests that come together share one, and none is needed while nothing stirs.
 
+use super::{Catalog, Shared};
 use crate::library::stillness::Stillness;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +19,7 @@ pub enum Look {
 pub struct Looking {
     /// Looks that began so far, and what the last one found.
     begun: AtomicU64,
-    last: Mutex<LastLook>,
+    last: Arc<Mutex<LastLook>>,
     /// Who knows when nothing changed. Without it, every list looks at every file.
     stillness: OnceLock<Arc<Stillness>>,
 }
@@ -27,37 +28,65 @@ pub struct Looking {
 #[derive(Default)]
 struct LastLook {
     number: u64,
-    /// When the last one began that really looked.
-    began: Option<Instant>,
     /// The generation that something on disk differs from.
     outdated: Option<u64>,
+    /// When the last one began that really looked, and which generation it found. A look that found changes says nothing about
+    /// the generation that will have them.
+    same: Option<(Instant, u64)>,
 }
 
 impl Looking {
     pub fn trust(&self, stillness: Arc<Stillness>) {
         let _ = self.stillness.set(stillness);
     }
+}
 
-    /// The generation that a look finds outdated, if it does.
-    pub async fn share(&self, how: Look, look: impl FnOnce() -> Option<u64> + Send + 'static) -> Option<u64> {
-        let before = self.begun.load(Ordering::Acquire);
-        let mut last = self.last.lock().await;
+impl Catalog {
+    /// The generation that is served, if anything on disk differs from it. Whoever no longer waits does not end the look.
+    pub(super) async fn outdated(&self, look: Look) -> Option<u64> {
+        if self.is_frozen() {
+            return None;
+        }
+        let looking = &self.shared.looking;
+        let before = looking.begun.load(Ordering::Acquire);
+        let mut last = Arc::clone(&looking.last).lock_owned().await;
         if last.number > before {
             return last.outdated;
         }
-        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
-        let still = self.stillness.get().cloned().filter(|_| how == Look::OnlyIfStirred).zip(last.began);
+        let number = looking.begun.fetch_add(1, Ordering::AcqRel) + 1;
+        let shared = Arc::clone(&self.shared);
         let looked = tokio::task::spawn_blocking(move || {
-            if still.is_some_and(|(stillness, began)| stillness.holds_since(began)) {
-                return (None, None);
-            }
-            let began = Instant::now();
-            (look(), Some(began))
+            let is_still = look == Look::OnlyIfStirred && shared.is_still(&last);
+            let outdated = if is_still { None } else { shared.look_again(&mut last) };
+            (last.number, last.outdated) = (number, outdated);
+            outdated
         });
-        let (outdated, began) = looked.await.unwrap_or_default();
-        // A look that found changes says nothing about the generation that will have them.
-        let began = if outdated.is_some() { None } else { began.or(last.began) };
-        *last = LastLook { number, began, outdated };
-        outdated
+        looked.await.unwrap_or_default()
+    }
+}
+
+impl Shared {
+    /// Whether certainly nothing changed since the last look, and what it found is still served.
+    fn is_still(&self, last: &LastLook) -> bool {
+        let now = Instant::now();
+        let (Some((began, generation)), Some(stillness)) = (last.same, self.looking.stillness.get()) else {
+            return false;
+        };
+        let is_watchable = || self.pair.published().snapshot.is_watchable();
+        is_watchable() && stillness.holds_since(began) && self.pair.confirm(generation, now)
+    }
+
+    /// The generation that is served, if anything on disk differs from it, and what that is for whoever brings it in.
+    fn look_again(&self, last: &mut LastLook) -> Option<u64> {
+        let (began, pauses) = (Instant::now(), self.found.begin());
+        let served = self.pair.published();
+        let generation = served.generation;
+        let Some(difference) = self.look(served) else {
+            last.same = Some((began, generation));
+            return None;
+        };
+        last.same = None;
+        self.found.keep(pauses, difference);
+        Some(generation)
     }
 }

@@ -11,21 +11,21 @@ const KEPT: usize = 3;
 /// Who has which name, found out when somebody wants to know.
 #[derive(Debug, Default)]
 pub struct Namesakes {
-    /// In lower case, with positions in the list of skills.
+    /// Folded, with positions in the list of skills.
     holders: OnceLock<HashMap<String, Vec<usize>>>,
 }
 
 impl Index {
     /// Files of skills that share a name with this one, or have its path or one above it.
     pub fn namesakes(&self, skill: &Summary) -> BTreeSet<(u32, &str)> {
-        let path = skill.skill_path.to_lowercase();
+        let path = folded(&skill.skill_path);
         let above = path.match_indices('/').map(|(slash, _)| path[..slash].to_owned());
         self.holders(names_of(skill).into_iter().chain(above))
     }
 
     /// Files of skills that have the path of this one.
     pub fn with_path_of(&self, skill: &Summary) -> BTreeSet<(u32, &str)> {
-        self.holders(std::iter::once(skill.skill_path.to_lowercase()))
+        self.holders(std::iter::once(folded(&skill.skill_path)))
     }
 
     fn holders(&self, names: impl Iterator<Item = String>) -> BTreeSet<(u32, &str)> {
@@ -52,8 +52,47 @@ impl Index {
 
 /// Everything that a skill goes by, and what its URI may end with.
 fn names_of(skill: &Summary) -> [String; 5] {
-    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let [name, install_name, path] =
-        [&skill.name, &skill.install_name, &skill.skill_path].map(|name| name.to_lowercase());
+    let last = |path: &str| folded(path.rsplit('/').next().unwrap_or_default());
+    let [name, install_name, path] = [&skill.name, &skill.install_name, &skill.skill_path].map(|name| folded(name));
     [last(&path), last(&skill.uri), name, install_name, path]
+}
+
+/// A name as the engine compares it: each letter for itself, while `to_lowercase` looks at its neighbours.
+fn folded(name: &str) -> String {
+    let fold = |letter: char| if letter == 'ς' { 'σ' } else { letter.to_lowercase().next().unwrap_or(letter) };
+    name.chars().map(fold).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bindings::types::SkillModel;
+    use crate::catalog::Listed;
+
+    fn skill(path: &str) -> Summary {
+        let text = || path.to_owned();
+        Summary {
+            file: Location { root: 0, path: format!("{path}.md") },
+            model: SkillModel::Tree,
+            address: text(),
+            install_name: text(),
+            name: text(),
+            description: String::new(),
+            skill_path: text(),
+            shown_name: text(),
+            uri: format!("skill://{path}"),
+        }
+    }
+
+    #[test]
+    fn names_are_compared_as_the_engine_does() {
+        for (one, other) in [("ui/Forms", "ui/forms"), ("ΟΔΟΣ", "οδοσ"), ("οδος", "οδοσ"), ("\u{130}x", "ix")]
+        {
+            let skills = [one, other, "another"].map(|path| Listed::new(skill(path))).to_vec();
+            let index = Index { generation: 1, skills, namesakes: Namesakes::default() };
+            let files = [one, other].map(|path| format!("{path}.md"));
+            let found = index.with_path_of(&skill(one));
+            assert_eq!(found, files.iter().map(|file| (0, file.as_str())).collect(), "{one}");
+        }
+    }
 }

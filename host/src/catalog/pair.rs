@@ -5,6 +5,7 @@ use crate::worlds::engine::EngineInstance;
 use crate::worlds::scorer::Prepared;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 pub struct Pair {
@@ -35,6 +36,8 @@ pub struct Published {
     /// 0 before the first one.
     pub generation: u64,
     pub snapshot: Arc<Snapshot>,
+    /// When the last look began that found all this on disk.
+    pub seen: Option<Instant>,
     /// Why no engine could be built, if the last try failed.
     pub failure: Option<Arc<str>>,
 }
@@ -65,6 +68,16 @@ impl Pair {
         if Arc::ptr_eq(&published.snapshot, before) {
             published.snapshot = Arc::new(after);
         }
+    }
+
+    /// Notes that a look which began then found a generation on disk. False when another one is served by now.
+    pub fn confirm(&self, generation: u64, began: Instant) -> bool {
+        let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
+        let is_served = published.generation == generation;
+        if is_served {
+            published.seen = published.seen.max(Some(began));
+        }
+        is_served
     }
 
     /// Waits for a serving engine that nobody uses. Fails when there is none and none can be built.
@@ -144,5 +157,26 @@ impl Pair {
 impl Free {
     pub fn seated(&mut self) -> &mut Seated {
         self.seat.as_mut().expect("only a seat with an engine is free")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_was_found_of_one_generation_says_nothing_about_the_next() {
+        let pair = Pair::new();
+        let scanned = Instant::now();
+        let later = scanned + Duration::from_secs(1);
+        pair.publish(Published { generation: 1, ..Published::default() });
+        assert!(pair.confirm(1, later));
+        assert!(pair.confirm(1, scanned));
+        assert_eq!(pair.published().seen, Some(later));
+        // It was scanned before that look began, and became the newest after it.
+        pair.publish(Published { generation: 2, seen: Some(scanned), ..Published::default() });
+        assert!(!pair.confirm(1, later));
+        assert_eq!(pair.published().seen, Some(scanned));
     }
 }

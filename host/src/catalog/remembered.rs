@@ -74,15 +74,16 @@ pub struct Remembered {
 
 #[derive(Default)]
 struct Answers {
-    generation: u64,
+    /// The newest that was asked for, perhaps of an older generation: most of it is still true.
     index: Option<Arc<Index>>,
+    /// By name, in this generation.
     skills: HashMap<String, Found>,
+    generation: u64,
 }
 
 impl Remembered {
     pub fn index(&self, generation: u64) -> Option<Arc<Index>> {
-        let answers = self.answers();
-        answers.index.clone().filter(|_| answers.generation == generation)
+        self.last_index().filter(|index| index.generation == generation)
     }
 
     /// The newest list there is, of whichever generation.
@@ -96,7 +97,8 @@ impl Remembered {
     }
 
     pub fn keep_index(&self, index: &Arc<Index>) {
-        if let Some(mut answers) = self.answers_of(index.generation) {
+        let mut answers = self.answers();
+        if answers.index.as_ref().is_none_or(|kept| kept.generation <= index.generation) {
             answers.index = Some(Arc::clone(index));
         }
     }
@@ -129,13 +131,12 @@ impl Remembered {
         Some(files)
     }
 
-    /// The answers about this generation, unless there is a newer one.
+    /// The answers to names in this generation, unless there is a newer one.
     fn answers_of(&self, generation: u64) -> Option<MutexGuard<'_, Answers>> {
         let mut answers = self.answers();
         if answers.generation < generation {
             answers.generation = generation;
             answers.skills.clear();
-            answers.index = None;
         }
         (answers.generation == generation).then_some(answers)
     }
@@ -157,5 +158,21 @@ mod tests {
             remembered.keep_skill(1, &name, &Err(LookupError::Unknown(Vec::new())));
             assert_eq!(remembered.skill(1, &name).is_some(), is_kept, "{length}");
         }
+    }
+
+    #[test]
+    fn a_list_is_kept_until_there_is_a_newer_one() {
+        let list = |generation: u64| {
+            let (skills, namesakes) = (Vec::new(), Namesakes::default());
+            Arc::new(Index { generation, skills, namesakes })
+        };
+        let remembered = Remembered::default();
+        let last = || remembered.last_index().map(|index| index.generation);
+        remembered.keep_index(&list(1));
+        remembered.keep_skill(3, "name", &Err(LookupError::Unknown(Vec::new())));
+        assert_eq!((last(), remembered.index(3).is_some()), (Some(1), false));
+        remembered.keep_index(&list(2));
+        remembered.keep_index(&list(1));
+        assert_eq!((last(), remembered.index(2).is_some(), remembered.index(3).is_some()), (Some(2), true, false));
     }
 }

@@ -5,6 +5,7 @@ use super::fresh::Checked;
 use super::namesakes::Namesakes;
 use super::pair::Published;
 use super::remembered::{Found, Index, Listed, is_called_like};
+use super::waiting::Waiting;
 use super::{AskError, Catalog, FRESH_TRIES};
 use crate::bindings::catalog::{Called, FoundSkill, LookupError};
 use crate::bindings::types::{Location, Summary};
@@ -28,7 +29,7 @@ impl Catalog {
     /// The skill of this name, with its file as it is on disk now. The engine is asked only once for each name and
     /// generation.
     pub async fn skill(&self, name: &str) -> Result<Result<Served, LookupError>, AskError> {
-        let mut good_since = u64::MAX;
+        let mut waiting = Waiting::new();
         for _ in 0..FRESH_TRIES {
             let (found, published) = self.find_skill(name).await?;
             let (answer, freshness, sources) = match found {
@@ -41,13 +42,13 @@ impl Catalog {
                 // That there is no such skill is said only after a look at everything.
                 Err(error) => (Err(error), Freshness::Changed, None),
             };
-            let checked = Checked { answer, generation: published.generation, freshness, sources };
+            let checked = Checked { answer, published, freshness, sources };
             let (wanted, limit) = (name.to_owned(), self.shared.builder.terms.file_limit);
             let anew = move |_: &_, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
                 let found = engine.skill_of(&wanted, Called::ByName)?;
                 Ok(found.ok().map(|skill| served_from(snapshot, &Arc::new(skill), limit)))
             };
-            if let Some(answer) = Box::pin(self.settle(checked, &mut good_since, anew)).await {
+            if let Some(answer) = Box::pin(self.settle(checked, &mut waiting, anew)).await {
                 return Ok(answer);
             }
         }

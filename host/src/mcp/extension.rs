@@ -1,6 +1,6 @@
 //! The extension `io.modelcontextprotocol/skills`: skills with complete manifests, and folders of resources.
 
-use crate::bindings::catalog::{Document, FoundResource, ResourcePart, SkillFiles};
+use crate::bindings::catalog::{Document, ResourcePart, SkillFiles};
 use crate::bindings::types::{Location, SkillModel, Summary};
 use crate::library::files::{self, SkillFile, media_type};
 use crate::library::reading;
@@ -91,13 +91,10 @@ async fn get(server: &Skillcell, uri: &str) -> Result<Map<String, Value>, ErrorD
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
         let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
         let Some(found) = found else { return Ok(None) };
-        let file = found.skill.summary.file.clone();
-        let decides = engine.settings_of(file.root)?.sources;
-        let sources: Vec<Location> = std::iter::once(file).chain(decides).collect();
-        Ok(Some((Known::of(engine, found.skill.summary)?, Arc::clone(snapshot), sources)))
+        Ok(Some((Known::of(engine, found.skill.summary)?, Arc::clone(snapshot))))
     };
-    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, _, sources)| sources.clone()));
-    let (known, snapshot, _) = asked.await.map_err(ToolError::from)?.ok_or_else(unknown)?;
+    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(known, _)| known.sources.clone()));
+    let (known, snapshot) = asked.await.map_err(ToolError::from)?.ok_or_else(unknown)?;
     let (_, described) = describe_all(server, vec![known], snapshot).await?.pop().ok_or_else(unknown)?;
     let skill = described.map_err(|reason| {
         ErrorData::invalid_params(
@@ -126,13 +123,18 @@ struct Known {
     belonging: Option<SkillFiles>,
     /// Largest file that is served.
     limit: u64,
+    /// The files that decide about all this.
+    sources: Vec<Location>,
 }
 
 impl Known {
     fn of(engine: &mut EngineInstance, skill: Summary) -> Result<Self, Broken> {
         let document = engine.document_of(&skill.file)?;
-        let limit = engine.settings_of(skill.file.root)?.assets.max_size_bytes;
-        Ok(Self { document, belonging: engine.files_of(&skill.file)?, limit, skill })
+        let settings = engine.settings_of(skill.file.root)?;
+        let made_from = document.as_ref().map_or_else(|| vec![skill.file.clone()], |document| document.sources.clone());
+        let sources = made_from.into_iter().chain(settings.sources).collect();
+        let limit = settings.assets.max_size_bytes;
+        Ok(Self { document, belonging: engine.files_of(&skill.file)?, limit, sources, skill })
     }
 }
 
@@ -151,7 +153,7 @@ async fn describe_all(
 }
 
 fn describe(snapshot: &Snapshot, known: &Known) -> Result<Value, NotListed> {
-    let Known { skill, document, belonging, limit } = known;
+    let Known { skill, document, belonging, limit, .. } = known;
     let document = document.as_ref().ok_or(NotListed::WentAway)?;
     // Clients of the extension are strict: one skill that breaks the format costs them the whole list.
     if let Some(rule) = &document.off_format {
@@ -199,14 +201,12 @@ async fn folder(server: &Skillcell, uri: &str, cursor: Option<&str>) -> Result<M
         // A document is named by its skill, which is a folder, and by its file, which is none.
         let found = engine.resource_of(&wanted)?.filter(|_| !wanted.ends_with("/SKILL.md"));
         let Some(found) = found else { return Ok(None) };
-        let sources = vec![found.skill.summary.file.clone()];
-        Ok(Some((children(engine, snapshot, &found)?, sources)))
+        let known = Known::of(engine, found.skill.summary)?;
+        Ok(Some((children(snapshot, &known, &found.part), known)))
     };
-    let asked = server
-        .catalog
-        .ask_fresh(question, |found: &Option<(_, Vec<Location>)>| found.as_ref().map(|(_, sources)| sources.clone()));
-    let found = asked.await.map_err(ToolError::from)?.and_then(|(children, _)| children);
-    let (skill, children) = found.ok_or_else(|| {
+    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, known)| known.sources.clone()));
+    let found = asked.await.map_err(ToolError::from)?.filter(|(children, _)| !children.is_empty());
+    let (children, known) = found.ok_or_else(|| {
         ErrorData::invalid_params(
             format!("`{}` is no folder: name a skill as `skill://PATH`, or a folder below it", printable(uri)),
             Some(json!({"uri": uri})),
@@ -214,14 +214,15 @@ async fn folder(server: &Skillcell, uri: &str, cursor: Option<&str>) -> Result<M
     })?;
     let names: Vec<&str> = children.keys().map(String::as_str).collect();
     let page = paging::names(&names, cursor, FOLDER_PAGE)?;
+    let skill = &known.skill.uri;
     let resource = |path: &&str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         match &children[*path] {
             Some(size) => {
                 let media = media_type(path, true);
-                json!({"uri": uri_of(&skill, path), "name": name, "mimeType": media, "size": size})
+                json!({"uri": uri_of(skill, path), "name": name, "mimeType": media, "size": size})
             }
-            None => json!({"uri": uri_of(&skill, path), "name": name, "mimeType": "inode/directory"}),
+            None => json!({"uri": uri_of(skill, path), "name": name, "mimeType": "inode/directory"}),
         }
     };
     let mut answer = Map::new();
@@ -235,31 +236,23 @@ async fn folder(server: &Skillcell, uri: &str, cursor: Option<&str>) -> Result<M
 /// Entries of a folder by their path below the resource folder: files with their size, folders without.
 type Children = BTreeMap<String, Option<u64>>;
 
-fn children(
-    engine: &mut EngineInstance,
-    snapshot: &Snapshot,
-    found: &FoundResource,
-) -> Result<Option<(String, Children)>, Broken> {
-    let summary = &found.skill.summary;
-    let inside = match &found.part {
+fn children(snapshot: &Snapshot, known: &Known, part: &ResourcePart) -> Children {
+    let inside = match part {
         ResourcePart::Document | ResourcePart::Collection => String::new(),
         ResourcePart::File(path) => format!("{path}/"),
     };
-    let belonging = engine.files_of(&summary.file)?;
-    let mut files = belonging.and_then(|belonging| files::open(snapshot, &belonging)).map(|opened| opened.files);
-    if summary.model == SkillModel::Tree
-        && let Some(document) = engine.document_of(&summary.file)?
-    {
-        let document = SkillFile { path: "SKILL.md".to_owned(), size: document.text.len() as u64 };
-        files.get_or_insert_default().push(document);
+    let opened = known.belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
+    let mut files = opened.map(|opened| opened.files).unwrap_or_default();
+    if let (SkillModel::Tree, Some(document)) = (known.skill.model, &known.document) {
+        files.push(SkillFile { path: "SKILL.md".to_owned(), size: document.text.len() as u64 });
     }
     let mut children = Children::new();
-    for file in files.into_iter().flatten() {
+    for file in files {
         let Some(rest) = file.path.strip_prefix(&inside) else { continue };
         match rest.split_once('/') {
             Some((name, _)) => children.insert(format!("{inside}{name}"), None),
             None => children.insert(file.path, Some(file.size)),
         };
     }
-    Ok((!children.is_empty()).then(|| (summary.uri.clone(), children)))
+    children
 }

@@ -1,7 +1,7 @@
 //! Resources: skills and their files by `skill://` URI, byte for byte.
 
 use crate::analytics::Event;
-use crate::bindings::catalog::{AssetError, FoundSkill, ResourcePart};
+use crate::bindings::catalog::ResourcePart;
 use crate::bindings::types::{Location, SkillModel, Summary};
 use crate::library::snapshot::Snapshot;
 use crate::library::{files, reading};
@@ -110,7 +110,7 @@ async fn find(server: &Skillcell, uri: &str) -> Result<(Vec<ResourceContents>, E
     match answered.await.map_err(ToolError::from)? {
         Some((Looked::Contents(contents, event), _)) => Ok((contents, event)),
         Some((Looked::Unreadable(why), _)) => Err(ErrorData::internal_error(why, Some(json!({"uri": uri})))),
-        Some((Looked::Nothing, _)) | None => Err(not_found(uri)),
+        None => Err(not_found(uri)),
     }
 }
 
@@ -125,10 +125,9 @@ enum Looked {
     /// And what it means that a client has them.
     Contents(Vec<ResourceContents>, Event),
     Unreadable(String),
-    Nothing,
 }
 
-/// What a URI names, and the files that decide about it.
+/// What a URI names, and the files that decide about it. Nothing when it names nothing: then all files have a say.
 fn look(
     engine: &mut EngineInstance,
     snapshot: &Snapshot,
@@ -139,30 +138,34 @@ fn look(
     let summary = &found.skill.summary;
     let settings = engine.settings_of(summary.file.root)?;
     let limit = settings.assets.max_size_bytes;
-    let own = std::iter::once(summary.file.clone()).chain(settings.sources).collect();
     let served = Event::served_by_name(&summary.address);
-    Ok(Some(match found.part {
-        ResourcePart::Document => match engine.document_of(&summary.file)? {
-            Some(document) => {
-                let contents = ResourceContents::text(document.text, uri).with_mime_type("text/markdown");
-                (Looked::Contents(vec![contents], served), document.sources)
-            }
-            None => (Looked::Nothing, own),
-        },
-        ResourcePart::Collection => (Looked::Contents(collection(engine, snapshot, &found.skill, limit)?, served), own),
-        ResourcePart::File(path) => match engine.asset_of(&summary.address, &path)? {
-            Ok(asset) => match snapshot.read(&asset.asset, limit) {
+    let (looked, mut sources) = match found.part {
+        ResourcePart::Document => {
+            let Some(document) = engine.document_of(&summary.file)? else { return Ok(None) };
+            let contents = ResourceContents::text(document.text, uri).with_mime_type("text/markdown");
+            (Looked::Contents(vec![contents], served), document.sources)
+        }
+        ResourcePart::Collection => {
+            let Some(document) = engine.document_of(&summary.file)? else { return Ok(None) };
+            let contents = collection(engine, snapshot, summary, document.text, limit)?;
+            (Looked::Contents(contents, served), document.sources)
+        }
+        ResourcePart::File(path) => {
+            let Ok(asset) = engine.asset_of(&summary.address, &path)? else { return Ok(None) };
+            let looked = match snapshot.read(&asset.asset, limit) {
                 Ok(bytes) => {
                     let event = asset_served(&asset, bytes.len());
                     let mut contents = contents(&summary.uri, &path, bytes);
                     set_uri(&mut contents, uri);
-                    (Looked::Contents(vec![contents], event), own)
+                    Looked::Contents(vec![contents], event)
                 }
-                Err(error) => (Looked::Unreadable(unreadable(&asset, &error, operator_limit)), own),
-            },
-            Err(AssetError::NoFile(_) | AssetError::UnsafePath | AssetError::NoSkill(_)) => (Looked::Nothing, own),
-        },
-    }))
+                Err(error) => Looked::Unreadable(unreadable(&asset, &error, operator_limit)),
+            };
+            (looked, asset.sources)
+        }
+    };
+    sources.extend(settings.sources);
+    Ok(Some((looked, sources)))
 }
 
 /// Answers carry the URI that was asked for.
@@ -178,25 +181,23 @@ fn set_uri(contents: &mut ResourceContents, asked: &str) {
 fn collection(
     engine: &mut EngineInstance,
     snapshot: &Snapshot,
-    skill: &FoundSkill,
+    skill: &Summary,
+    document: String,
     limit: u64,
 ) -> Result<Vec<ResourceContents>, Broken> {
-    let summary = &skill.summary;
     let mut all = Vec::new();
     // The document of a tree skill is no file of its resource folder.
-    if summary.model == SkillModel::Tree
-        && let Some(document) = engine.document_of(&summary.file)?
-    {
-        all.push(contents(&summary.uri, "SKILL.md", document.text.into_bytes()));
+    if skill.model == SkillModel::Tree {
+        all.push(contents(&skill.uri, "SKILL.md", document.into_bytes()));
     }
-    let opened = engine.files_of(&summary.file)?.and_then(|belonging| files::open(snapshot, &belonging));
+    let opened = engine.files_of(&skill.file)?.and_then(|belonging| files::open(snapshot, &belonging));
     let mut left_out = 0;
     let mut room = MOST_BYTES;
     for (folder, file) in opened.iter().flat_map(|opened| opened.files.iter().map(|file| (&opened.folder, file))) {
         match reading::read(folder, &file.path, limit.min(room)) {
             Ok(read) => {
                 room -= read.bytes.len() as u64;
-                all.push(contents(&summary.uri, &file.path, read.bytes));
+                all.push(contents(&skill.uri, &file.path, read.bytes));
             }
             Err(_) => left_out += 1,
         }

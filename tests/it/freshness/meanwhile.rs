@@ -1,23 +1,27 @@
 //! While changes are brought in that take their time, nobody waits for them and nothing old is served.
 
+use super::held::{self, hold, is_still_held, timely};
 use crate::library;
+use crate::resources::{bytes, read, sha256};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, Session, component, write_files};
+use skillcell_tests::{Session, write_files};
 use std::path::Path;
 
 /// What answers say that are made from a text of this edition.
 fn edition(number: usize) -> String {
-    format!("Edition {number}.")
+    format!("edition-{number}")
 }
 
 fn forms(number: usize) -> String {
     let scripts = "scripts: [{file: check.sh, description: d, execution: server}]";
-    let assets = format!("assets: [{{file: a.txt, description: '{}'}}]", edition(number));
-    format!("---\nkeywords: [form, validation]\ndescription: d\n{assets}\n{scripts}\n---\n{}\n", edition(number))
+    let edition = edition(number);
+    let assets = format!("assets: [{{file: a.txt, description: '{edition}'}}, {{file: {edition}}}]");
+    format!("---\nkeywords: [form, validation]\ndescription: As of {edition}\n{assets}\n{scripts}\n---\n{edition}\n")
 }
 
 fn pdf(number: usize) -> String {
-    format!("---\nname: pdf\ndescription: d\n---\nSee @a.txt. {}\n", edition(number))
+    let edition = edition(number);
+    format!("---\nname: pdf\ndescription: As of {edition}\n---\nSee @a.txt. {edition}\n")
 }
 
 fn parent(number: usize) -> String {
@@ -33,6 +37,7 @@ fn write(folder: &Path, number: usize) {
             ("ui/forms.md", &forms(number)),
             ("ui/forms/a.txt", "asset"),
             ("ui/forms/check.sh", "echo ran\n"),
+            (&format!("ui/forms/{}", edition(number)), "asset"),
             ("api/_index.md", "---\nkeywords: [services]\ndescription: d\n---\n"),
             ("api/forms.md", "---\nkeywords: [upload]\ndescription: d\n---\n"),
             ("pdf/SKILL.md", &pdf(number)),
@@ -41,31 +46,12 @@ fn write(folder: &Path, number: usize) {
     );
 }
 
-/// A server whose engine needs seconds for some files.
 fn slow_to_rebuild(folders: &[&Path]) -> Session {
-    let launch = Launch::new(crate::SKILLCELL).arg("--verbose").arg("--engine").arg(component("fragile-engine"));
-    let mut session = folders.iter().fold(launch, skillcell_tests::Launch::arg).start();
-    session.call_json("skills_list", json!({}));
-    // The names of all skills are known from then on.
-    session.wait_for_log_that("both engines", |log| log.matches("brought generation 1 into engine").count() == 2);
-    session
-}
-
-/// Files that keep an engine busy for two seconds each.
-fn keep_busy(folder: &Path) {
-    for number in 0..3 {
-        let text = format!("---\nkeywords: [slow]\ndescription: d\n---\nfragile: spin {number}\n");
-        write_files(folder, &[(&format!("slow/file{number}.md"), &text)]);
-    }
-}
-
-/// Nothing that changed has been brought in by now.
-fn is_still_busy(session: &Session) -> bool {
-    !session.log().contains("generation 2 is served")
+    held::serve(folders, |launch| launch)
 }
 
 /// Every way to ask for one skill. All of them have to say which edition it is.
-fn ask(session: &mut Session) -> Vec<(&'static str, Value)> {
+fn ask(session: &mut Session) -> Vec<(String, Value)> {
     let tools = [
         ("skill", json!({"name": "pdf"})),
         ("read_skill", json!({"name": "pdf"})),
@@ -74,14 +60,26 @@ fn ask(session: &mut Session) -> Vec<(&'static str, Value)> {
         ("get_skill", json!({"context": "x", "skill_path": "ui/_index"})),
         ("get_skill", json!({"context": "x", "skill_path": "pdf"})),
         ("skill-resource", json!({"skill": "pdf", "path": "SKILL.md"})),
+        ("skill-resource", json!({"skill": "ui/forms", "path": ""})),
         ("get_asset", json!({"skill_path": "pdf", "file": "SKILL.md"})),
     ];
-    let mut answers: Vec<(&str, Value)> =
-        tools.into_iter().map(|(tool, arguments)| (tool, session.call(tool, arguments))).collect();
+    let call = |(tool, arguments): (&str, Value)| ("tools/call", json!({"name": tool, "arguments": arguments}));
+    let mut questions: Vec<(&str, Value)> = tools.map(call).into();
     for uri in ["skill://pdf", "skill://pdf/", "skill://ui/forms", "skill://ui/forms/", "skill://ui/_index"] {
-        answers.push((uri, session.result("resources/read", json!({"uri": uri}))));
+        questions.push(("resources/read", json!({"uri": uri})));
     }
-    answers.push(("prompt", session.result("prompts/get", json!({"name": "pdf"}))));
+    questions.push(("resources/directory/read", json!({"uri": "skill://ui/forms"})));
+    questions.push(("prompts/get", json!({"name": "pdf"})));
+    let template = json!({"type": "ref/resource", "uri": "skill://{+skill}/{+file}"});
+    let argument = json!({"name": "file", "value": ""});
+    let chosen = json!({"arguments": {"skill": "ui/forms"}});
+    questions.push(("completion/complete", json!({"ref": template, "argument": argument, "context": chosen})));
+    let mut answers = Vec::new();
+    for (method, params) in questions {
+        let question = format!("{method} {params}");
+        let answer = timely(&question, || session.result(method, params));
+        answers.push((question, answer));
+    }
     answers
 }
 
@@ -91,14 +89,24 @@ fn every_way_to_ask_for_a_skill_has_its_new_text_before_the_rest_is_brought_in()
     write(library.path(), 1);
     let mut session = slow_to_rebuild(&[library.path()]);
     let before = ask(&mut session);
-    keep_busy(library.path());
+    hold(library.path());
     write(library.path(), 2);
     let after = ask(&mut session);
-    assert!(is_still_busy(&session), "the engine was not busy for long enough: {}", session.log());
-    for ((how, before), (_, after)) in before.iter().zip(&after) {
+    let manifests = ["skill://pdf/SKILL.md", "skill://ui/forms/SKILL.md"].map(|uri| {
+        let got = timely("skills/get", || session.result("skills/get", json!({"uri": uri})));
+        (got, bytes(&read(&mut session, uri)))
+    });
+    is_still_held(&mut session, "ui/forms");
+    for ((question, before), (_, after)) in before.iter().zip(&after) {
         let expected = before.to_string().replace(&edition(1), &edition(2));
-        assert_ne!(before.to_string(), expected, "{how} says nothing of the edition");
-        assert_eq!(after.to_string(), expected, "{how}");
+        assert_ne!(before.to_string(), expected, "{question} says nothing of the edition");
+        assert_eq!(after.to_string(), expected, "{question}");
+    }
+    for (got, document) in &manifests {
+        assert_eq!(got["skill"]["frontmatter"]["description"], format!("As of {}", edition(2)));
+        let resources = got["skill"]["resources"].as_array().unwrap();
+        let listed = resources.iter().find(|resource| resource["uri"] == got["skill"]["uri"]).unwrap();
+        assert_eq!(listed["digest"], sha256(document), "{got}");
     }
 }
 
@@ -111,7 +119,7 @@ fn what_appears_beside_and_above_a_skill_counts_before_the_rest_is_brought_in() 
     let script = json!({"skill_path": "ui/forms", "file": "check.sh", "args": {}, "dry_run": true});
     assert_eq!(session.call_json("get_asset", asset.clone())["content"], "asset");
     assert_ne!(session.call("run_script", script.clone())["isError"], true);
-    keep_busy(library.path());
+    hold(library.path());
     write_files(
         library.path(),
         &[
@@ -124,13 +132,13 @@ fn what_appears_beside_and_above_a_skill_counts_before_the_rest_is_brought_in() 
     let document = session.result("resources/read", json!({"uri": "skill://ui/forms"}))["contents"][0]["text"].clone();
     for text in [&content, &document] {
         let has = |part: &str| text.as_str().unwrap().contains(part);
-        assert!(has("New rules for all.") && has(&edition(2)) && has("Rules, Edition 1."), "{text}");
+        assert!(has("New rules for all.") && has(&edition(2)) && has("Rules, edition-1"), "{text}");
     }
     let too_large = session.call("get_asset", asset);
     assert!(too_large["isError"] == true && too_large.to_string().contains("the limit is 3"), "{too_large}");
     let undeclared = session.call("run_script", script);
     assert!(undeclared.to_string().contains("is not declared"), "{undeclared}");
-    assert!(is_still_busy(&session), "the engine was not busy for long enough: {}", session.log());
+    is_still_held(&mut session, "ui/forms");
 }
 
 #[test]
@@ -151,10 +159,10 @@ fn skills_keep_the_names_that_they_have_because_of_others() {
     };
     let before = ask(&mut session);
     assert!(before[0].contains("Loading: two:pdf") && before[1].contains("two:ui/forms"), "{before:?}");
-    keep_busy(&one);
+    hold(&one);
     write(&two, 2);
     let after = ask(&mut session);
-    assert!(is_still_busy(&session), "the engine was not busy for long enough: {}", session.log());
+    is_still_held(&mut session, "two:ui/forms");
     assert_eq!(after, before.map(|answer| answer.replace(&edition(1), &edition(2))));
     let ambiguous = session.call("skill", json!({"name": "pdf"}));
     assert!(ambiguous.to_string().contains("several skills are called"), "{ambiguous}");

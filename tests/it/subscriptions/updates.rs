@@ -5,6 +5,7 @@ use crate::SMALL;
 use crate::resources::{bytes, read, skill};
 use serde_json::json;
 use skillcell_tests::write_files;
+use std::io::Write as _;
 
 /// What is told of `pdf` and its files, and of a tree skill, for each change.
 fn check_updates(client: &mut Client) {
@@ -12,7 +13,8 @@ fn check_updates(client: &mut Client) {
         let told: Vec<String> = client.told().into_iter().filter(|told| told.starts_with("skill://")).collect();
         assert_eq!(told, expected, "{what}");
     };
-    let (document, collection, file, tree) = ("skill://pdf", "skill://pdf/", "skill://pdf/a.txt", "skill://forms");
+    let (document, collection, file) = ("skill://pdf", "skill://pdf/", "skill://pdf/a.txt");
+    let tree = ["skill://forms", "skill://forms/"];
     expect(client, "nothing", &[]);
     client.put("pdf/docs/deep/b.txt", "other bytes");
     expect(client, "a file", &[collection]);
@@ -31,14 +33,18 @@ fn check_updates(client: &mut Client) {
     client.put("other/a.txt", "another file");
     expect(client, "what is hidden or elsewhere", &[]);
     client.put("forms.md", &SMALL[0].1.replace("submit", "blur"));
-    expect(client, "a tree skill", &[tree]);
+    expect(client, "a tree skill", &tree);
     client.put("_root.md", "---\nkeywords: [r]\ndescription: Rules\n---\nBe firm.\n");
-    expect(client, "its parent", &[tree]);
+    expect(client, "its parent", &tree);
+    // Without a moment in which the file is empty.
+    let mut parent = std::fs::File::options().write(true).open(client.folder.path().join("_root.md")).unwrap();
+    parent.write_all(b"---\nkeywords: [r]\ndescription: Rules\n---\nBe kind.\n").unwrap();
+    expect(client, "its parent, in place", &tree);
 }
 
 #[test]
 fn a_subscription_is_told_what_it_covers_and_nothing_else() {
-    let uris = ["skill://pdf", "skill://pdf/", "skill://pdf/a.txt", "skill://forms"];
+    let uris = ["skill://pdf", "skill://pdf/", "skill://pdf/a.txt", "skill://forms", "skill://forms/"];
     let mut legacy = Client::legacy(&watched_files());
     for uri in uris {
         assert_eq!(legacy.session.result("resources/subscribe", json!({"uri": uri})), json!({}));

@@ -2,7 +2,7 @@
 
 use crate::analytics::Event;
 use crate::bindings::catalog::{
-    Answer as Found, Argument, Asset, Candidate, Execution, LookupError, Match, Request, Script,
+    Answer as Found, Argument, Asset, Candidate, Execution, LookupError, Match, Matching, Request, Script,
 };
 use crate::bindings::types::Location;
 use crate::catalog::Ranker;
@@ -15,8 +15,15 @@ use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What was found, how large an asset may be that comes with it, and the files it is from.
-type Asked = (Result<Found, LookupError>, u64, Arc<Snapshot>);
+/// What was found, and what it is from.
+struct Asked {
+    found: Result<Found, LookupError>,
+    /// How large an asset may be that comes with it.
+    limit: u64,
+    /// What decided in each root that it matches. Empty when nobody had to decide.
+    rules: Vec<Matching>,
+    snapshot: Arc<Snapshot>,
+}
 
 pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<Answer, ToolError> {
     let context = arguments.required_text("context")?;
@@ -28,17 +35,24 @@ pub async fn get_skill(server: &Skillcell, mut arguments: Arguments) -> Result<A
     let asked = request.clone();
     let question = move |ranker: &mut Ranker<'_>, snapshot: &Arc<Snapshot>| {
         let found = ranker.find(&asked)?;
+        let rules = rules(&asked, found.as_ref().ok(), ranker.engine, snapshot)?;
         let limit = inline_limit(ranker.engine, found.as_ref().ok(), with_assets)?;
-        Ok((found, limit, Arc::clone(snapshot)))
+        Ok(Asked { found, limit, rules, snapshot: Arc::clone(snapshot) })
     };
     let by_scorer = server.catalog.has_scorer();
-    let anew = move |(before, ..): &Asked, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let Some(now) = still_matched(before.as_ref().ok(), &request, by_scorer, engine)? else { return Ok(None) };
+    let anew = move |before: &Asked, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let Some(now) = still_matched(before.found.as_ref().ok(), &request, by_scorer, engine)? else {
+            return Ok(None);
+        };
+        let rules = rules(&request, Some(&now), engine, snapshot)?;
+        if rules != before.rules {
+            return Ok(None);
+        }
         let limit = inline_limit(engine, Some(&now), with_assets)?;
-        Ok(Some((Ok(now), limit, Arc::clone(snapshot))))
+        Ok(Some(Asked { found: Ok(now), limit, rules, snapshot: Arc::clone(snapshot) }))
     };
-    let answered = server.catalog.ask_best(question, anew, |(found, ..): &Asked| sources(found.as_ref().ok()));
-    let (found, limit, snapshot) = Box::pin(answered).await?;
+    let answered = server.catalog.ask_best(question, anew, |asked: &Asked| sources(asked.found.as_ref().ok()));
+    let Asked { found, limit, snapshot, .. } = Box::pin(answered).await?;
     server.usage.raise_all(found.as_ref().ok().map(|found| event(found, context, chosen.is_some())));
     Ok(match found {
         Err(error) => Answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
@@ -65,8 +79,8 @@ fn event(found: &Found, context: String, was_ambiguous: bool) -> Event {
 }
 
 /// The skill that matched before, with its files as an engine has them that knows no others. As long as the same of its words
-/// match, it stays the answer, with the score that it had among all skills. Otherwise the ranking has to decide again. A scorer
-/// goes by more than words, so what it chose stays chosen until it is told of the change.
+/// match and it has the same score, it stays the answer. Otherwise the ranking has to decide again. A scorer goes by more than
+/// words, so what it chose stays chosen, with its score, until it is told of the change.
 fn still_matched(
     before: Option<&Found>,
     request: &Request,
@@ -79,13 +93,25 @@ fn still_matched(
     let Ok(Found::Matched(mut now)) = engine.find(&same, None)? else { return Ok(None) };
     if by_scorer {
         now.candidate.score = candidate.score;
-    } else if request.chosen.is_none() {
-        if now.candidate.matched_keywords != candidate.matched_keywords {
-            return Ok(None);
-        }
-        now.candidate.score = candidate.score;
     }
-    Ok(Some(Found::Matched(now)))
+    let is_same = now.candidate.matched_keywords == candidate.matched_keywords
+        && now.candidate.score.total_cmp(&candidate.score).is_eq();
+    Ok((by_scorer || request.chosen.is_some() || is_same).then_some(Found::Matched(now)))
+}
+
+/// What decides in each root whether a skill matches. All have a say, unless the caller chose.
+fn rules(
+    request: &Request,
+    found: Option<&Found>,
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+) -> Result<Vec<Matching>, Broken> {
+    match (&request.chosen, found) {
+        (None, Some(Found::Matched(_))) => {
+            (0..).zip(&snapshot.roots).map(|(root, _)| Ok(engine.settings_of(root)?.matching)).collect()
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// How large an asset may be that comes with the answer. All are in one root, because nothing is inherited from another.

@@ -32,7 +32,8 @@ pub async fn skill_resource(server: &Skillcell, mut arguments: Arguments) -> Res
         move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| look(engine, snapshot, &wanted, &below, limit);
     let answered = server.catalog.ask_fresh(question, |found| {
         let found = found.as_ref().ok()?;
-        Some(found.sources.clone())
+        // What is not there may be inherited from any file above by now.
+        (!matches!(found.looked, Looked::Nothing(_))).then(|| found.sources.clone())
     });
     Ok(match answered.await? {
         Err(error) => Answer::no_skill(&name, &error),
@@ -95,7 +96,7 @@ fn look(
     };
     let settings = engine.settings_of(skill.summary.file.root)?;
     let limit = settings.assets.max_size_bytes;
-    let sources = std::iter::once(skill.summary.file.clone()).chain(settings.sources).collect();
+    let mut sources: Vec<Location> = std::iter::once(skill.summary.file.clone()).chain(settings.sources).collect();
     let belonging = engine.files_of(&skill.summary.file)?;
     let opened = || belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
     let files = || opened().map(|opened| opened.files).unwrap_or_default();
@@ -105,12 +106,15 @@ fn look(
         return Ok(Ok(Found { skill, looked: Looked::List(files()), sources }));
     }
     let looked = match engine.asset_of(&skill.summary.address, path)? {
-        Ok(found) => match snapshot.read(&found.asset, limit) {
-            Ok(bytes) => Looked::File(found, bytes),
-            // A skill may declare a folder.
-            Err(ReadError::NotAFile) => everything_below(&plain, opened(), limit),
-            Err(error) => Looked::Unreadable(unreadable(&found, &error, operator_limit)),
-        },
+        Ok(found) => {
+            sources.extend(found.sources.iter().cloned());
+            match snapshot.read(&found.asset, limit) {
+                Ok(bytes) => Looked::File(found, bytes),
+                // A skill may declare a folder.
+                Err(ReadError::NotAFile) => everything_below(&plain, opened(), limit),
+                Err(error) => Looked::Unreadable(unreadable(&found, &error, operator_limit)),
+            }
+        }
         Err(AssetError::UnsafePath) => Looked::Unsafe,
         Err(AssetError::NoSkill(error)) => return Ok(Err(error)),
         Err(AssetError::NoFile(_)) => everything_below(&plain, opened(), limit),

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "generated: the exports of the component")]
 
 use skillcell_engine::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
+use skillcell_engine::bindings::skillcell::plugin::log::{self, Level};
 use skillcell_engine::catalog::Root;
 use skillcell_engine::component::Engine;
 use std::cell::RefCell;
@@ -39,6 +40,7 @@ impl Root for FragileRoot {
     }
 
     fn read_text(&self, path: &str) -> Result<String, ReadError> {
+        log::write(Level::Debug, &format!("the engine reads {path}"));
         let text = self.handle.read_text(path);
         // Also when it is told that the file is set aside.
         assert!(text.is_ok() || !path.ends_with("stubborn.md"), "asked to crash for ever");
@@ -51,6 +53,11 @@ impl Root for FragileRoot {
             loop {
                 std::hint::black_box(&text);
             }
+        }
+        // As long as that file is there.
+        if let Some(holder) = text.split("fragile: held by ").nth(1).and_then(|rest| rest.split_whitespace().next()) {
+            log::write(Level::Debug, &format!("the engine is held by {holder}"));
+            while self.handle.has_file(holder) {}
         }
         if text.contains("fragile: eat memory") {
             let mut eaten: Vec<String> = Vec::new();
@@ -71,6 +78,10 @@ impl Root for FragileRoot {
 
     fn has_file(&self, path: &str) -> bool {
         self.handle.has_file(path)
+    }
+
+    fn list_files(&self, folder: &str) -> Vec<String> {
+        self.handle.list_files(folder)
     }
 }
 
