@@ -1,6 +1,7 @@
 //! The catalog: what the host told, what the files say, and the questions that can be asked.
 
 mod edits;
+mod reviewing;
 mod texts;
 
 use crate::assets;
@@ -40,6 +41,7 @@ pub trait Root {
     fn inside(&self) -> Vec<u32>;
     fn read_text(&self, path: &str) -> Result<String, ReadError>;
     fn has_file(&self, path: &str) -> bool;
+    fn list_files(&self, folder: &str) -> Vec<String>;
 }
 
 /// All skills of all roots at one moment.

@@ -2,14 +2,15 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    Answer, AssetError, Called, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
     FoundSkill, Guest, Location, LookupError, Mention, Node, OperatorSettings, Page, Problem, Reference, Request,
-    ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
+    ReviewPage, ReviewRequest, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::{Catalog, Root};
+use crate::codes;
 use std::cell::RefCell;
 
 /// A component of world `engine`. Whoever exports one decides what stands between the catalog and a root handle.
@@ -35,6 +36,9 @@ impl Root for SkillRoot {
     }
     fn has_file(&self, path: &str) -> bool {
         self.has_file(path)
+    }
+    fn list_files(&self, folder: &str) -> Vec<String> {
+        self.list_files(folder)
     }
 }
 
@@ -105,6 +109,19 @@ impl<E: Engine> Guest for E {
     }
     fn references_of(file: Location) -> Vec<Reference> {
         ask(|catalog| catalog.references_of(&file))
+    }
+    fn codes() -> Vec<Code> {
+        let code = |code: &codes::Code| Code {
+            name: code.name.to_owned(),
+            severity: code.severity,
+            summary: code.summary.to_owned(),
+            advice: code.advice.to_owned(),
+            mechanical: code.mechanical,
+        };
+        codes::CODES.iter().map(code).collect()
+    }
+    fn review(request: ReviewRequest) -> ReviewPage {
+        ask(|catalog| catalog.review(&request))
     }
     fn mentions(most: u32) -> Vec<Mention> {
         ask(|catalog| catalog.mentions(most))

@@ -46,15 +46,19 @@ pub fn document(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Option
         SkillModel::Tree => {
             let (content, sources) = instructions(shelf, roots, number);
             let (slug, description) = (shelf.uris.slug(number), json::quoted(&skill.description));
-            let name = json::quoted(slug);
-            let frontmatter = format!("{{\"name\":{name},\"description\":{description}}}");
-            let is_text = slug.starts_with(|letter: char| letter.is_ascii_alphabetic()) && !NO_TEXT.contains(&slug);
-            let name = if is_text { slug } else { &name };
+            let frontmatter = format!("{{\"name\":{},\"description\":{description}}}", json::quoted(slug));
+            let name = name_in_yaml(slug);
             let yaml = format!("name: {name}\ndescription: {description}\n");
             let off_format = format::broken_rule("---", &frontmatter::parse(&yaml).fields, slug).map(str::to_owned);
             Some(Document { text: format!("---\n{yaml}---\n\n{content}\n"), frontmatter, off_format, sources })
         }
     }
+}
+
+/// A name of `a-z0-9-` as YAML has it: in quotes where it would be something else than text.
+pub fn name_in_yaml(name: &str) -> String {
+    let is_text = name.starts_with(|letter: char| letter.is_ascii_alphabetic()) && !NO_TEXT.contains(&name);
+    if is_text { name.to_owned() } else { json::quoted(name) }
 }
 
 /// The whole folder of a folder skill; what a tree skill declares.

@@ -52,6 +52,21 @@ impl Folders {
         self.folders.get(folder).is_some_and(|folder| folder.files.contains(name))
     }
 
+    pub fn has_folder(&self, path: &str) -> bool {
+        let above = paths::folder_of(path).and_then(|folder| self.folders.get(folder));
+        self.folders.contains_key(path)
+            || above.is_some_and(|folder| folder.folders.contains(paths::last_segment(path)))
+    }
+
+    /// Paths of the Markdown files in a folder and everywhere below it.
+    pub fn markdown_below(&self, path: &str) -> impl Iterator<Item = String> {
+        let all = self.folders.get_key_value(path).into_iter().chain(below(&self.folders, path));
+        all.flat_map(|(folder, entry)| {
+            let markdown = entry.files.iter().filter(|name| name.ends_with(".md"));
+            markdown.map(move |name| paths::join(folder, name))
+        })
+    }
+
     /// What was not walked, with its path.
     pub fn troubles(&self) -> impl Iterator<Item = (String, &Trouble)> {
         let path =

@@ -7,7 +7,7 @@ use crate::yaml::{Node, Value};
 /// Longest name, description and compatibility, in characters.
 pub const LONGEST_NAME: usize = 64;
 pub const LONGEST_DESCRIPTION: usize = 1_024;
-const LONGEST_COMPATIBILITY: usize = 500;
+pub const LONGEST_COMPATIBILITY: usize = 500;
 
 /// The first rule that a document breaks. `folder` is the last segment of the skill's URI.
 pub fn broken_rule(text: &str, fields: &Fields, folder: &str) -> Option<&'static str> {
@@ -16,14 +16,9 @@ pub fn broken_rule(text: &str, fields: &Fields, folder: &str) -> Option<&'static
         |key: &str, most: usize| text_of(key).is_some_and(|text| (1..=most).contains(&text.chars().count()));
     let is_missing = |key: &str| fields.first(key).is_none();
     let name = text_of("name").unwrap_or_default();
-    let is_word =
-        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let rules = [
         (name == folder, "its `name` is not the name of its folder"),
-        (
-            name.len() <= LONGEST_NAME && name.split('-').all(is_word),
-            "its `name` is not made of lower-case words joined by `-`",
-        ),
+        (is_name(name), "its `name` is not made of lower-case words joined by `-`"),
         (is_within("description", LONGEST_DESCRIPTION), "its `description` is no text of up to 1,024 characters"),
         (
             is_missing("compatibility") || is_within("compatibility", LONGEST_COMPATIBILITY),
@@ -37,6 +32,13 @@ pub fn broken_rule(text: &str, fields: &Fields, folder: &str) -> Option<&'static
         (text.starts_with("---"), "its file begins with a byte order mark"),
     ];
     rules.into_iter().find(|(kept, _)| !kept).map(|(_, rule)| rule)
+}
+
+/// Whether a name is made of lower-case words joined by `-`, and not too long.
+pub fn is_name(name: &str) -> bool {
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    name.len() <= LONGEST_NAME && name.split('-').all(is_word)
 }
 
 fn has_only_texts(metadata: &Node) -> bool {

@@ -1,8 +1,10 @@
 //! The block between the `---` lines: where it is, and what it says.
 
+use crate::place::Place;
 use crate::problem::{Finding, quote};
 use crate::yaml::{self, Entry, Node, Value};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A text in its two parts.
 #[derive(Debug, PartialEq)]
@@ -93,15 +95,15 @@ pub fn parse(text: &str) -> Parsed {
     };
     let finding = |advice: &str| {
         let message = format!("not valid YAML: {}", fault.message);
-        Finding::warning("bad-yaml", message, advice).at(fault.line + LINES_BEFORE)
+        Finding::warning("bad-yaml", message, advice).at(raised(fault.place))
     };
     if fault.too_complex {
         let advice = "make it flatter or shorter; until then only its plain `key: value` lines are understood";
         let message = format!("too complex: {}", fault.message);
-        let finding = Finding::warning("too-complex", message, advice).at(fault.line + LINES_BEFORE);
+        let finding = Finding::warning("too-complex", message, advice).at(raised(fault.place));
         return Parsed { fields: Fields { entries: plain_lines(text) }, findings: vec![finding], complete: false };
     }
-    if let Ok(node) = yaml::parse(&with_quoted_values(text)) {
+    if let Ok(node) = yaml::parse(&with_quoted_values(text, &values_with_colons(text))) {
         let (fields, mut findings) = as_fields(node);
         findings.push(finding("put quotes around a value that contains `: `"));
         return complete((fields, findings));
@@ -116,7 +118,7 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
         Value::Map(mut entries) => {
             for entry in &mut entries {
                 raise(&mut entry.node);
-                entry.line += LINES_BEFORE;
+                entry.place = raised(entry.place);
             }
             let mut seen: BTreeSet<&str> = BTreeSet::new();
             for entry in &entries {
@@ -127,7 +129,7 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
                             format!("`{}` stands here twice", quote(&entry.key)),
                             "keep one of them; the first that says something counts",
                         )
-                        .at(entry.line),
+                        .at(entry.place),
                     );
                 }
             }
@@ -141,45 +143,63 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
                     "the front matter is no list of `key: value` lines",
                     "write `key: value` lines",
                 )
-                .at(node.line + LINES_BEFORE),
+                .at(raised(node.place)),
             );
             (Fields::default(), findings)
         }
     }
 }
 
-/// Turns lines of the YAML into lines of the file. The tree is as shallow as `yaml` allows.
+/// A place in the YAML as a place in the file.
+fn raised(place: Place) -> Place {
+    Place { line: place.line.saturating_add(LINES_BEFORE), ..place }
+}
+
+/// Turns places in the YAML into places in the file. The tree is as shallow as `yaml` allows.
 fn raise(node: &mut Node) {
-    node.line += LINES_BEFORE;
+    node.place = raised(node.place);
     match &mut node.value {
         Value::Scalar { .. } => {}
         Value::List(items) => items.iter_mut().for_each(raise),
         Value::Map(entries) => {
             for entry in entries {
-                entry.line += LINES_BEFORE;
+                entry.place = raised(entry.place);
                 raise(&mut entry.node);
             }
         }
     }
 }
 
-/// The text with quotes around every unquoted value of a top-level `key: value` line that contains a colon.
-fn with_quoted_values(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 16);
-    for line in text.lines() {
-        match plain_line(line) {
-            Some((key, value))
-                if value.contains(':') && !value.starts_with(['"', '\'', '[', '{', '|', '>', '&', '*', '!']) =>
-            {
-                quoted.push_str(key);
-                quoted.push_str(": '");
-                quoted.push_str(&value.replace('\'', "''"));
-                quoted.push('\'');
-            }
-            _ => quoted.push_str(line),
+/// Where the unquoted values of top-level `key: value` lines stand that contain a colon.
+pub fn values_with_colons(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if let Some((key, value)) = plain_line(line)
+            && value.contains(':')
+            && !value.starts_with(['"', '\'', '[', '{', '|', '>', '&', '*', '!'])
+        {
+            let after = &line[key.len() + 1..];
+            let at = start + line.len() - after.trim_start().len();
+            found.push(at..at + value.len());
         }
-        quoted.push('\n');
+        start += line.len();
     }
+    found
+}
+
+/// The text with quotes around these values.
+fn with_quoted_values(text: &str, values: &[Range<usize>]) -> String {
+    let mut quoted = String::with_capacity(text.len() + 16);
+    let mut at = 0;
+    for value in values {
+        quoted.push_str(&text[at..value.start]);
+        quoted.push('\'');
+        quoted.push_str(&text[value.clone()].replace('\'', "''"));
+        quoted.push('\'');
+        at = value.end;
+    }
+    quoted.push_str(&text[at..]);
     quoted
 }
 
@@ -192,8 +212,10 @@ fn plain_lines(text: &str) -> Vec<Entry> {
                 && (value.starts_with('"') && value.ends_with('"')
                     || value.starts_with('\'') && value.ends_with('\'')));
             let text = if plain { value } else { &value[1..value.len() - 1] };
-            let node = Node { line: number, value: Value::Scalar { text: text.to_owned(), plain } };
-            Some(Entry { key: key.to_owned(), line: number, node })
+            let before = line.len() - line[key.len() + 1..].trim_start().len();
+            let place = |at: usize| Place { line: number, ..Place::of(line, at) };
+            let node = Node { place: place(before), value: Value::Scalar { text: text.to_owned(), plain } };
+            Some(Entry { key: key.to_owned(), place: place(0), node })
         })
         .collect()
 }
@@ -237,7 +259,10 @@ mod tests {
     fn an_unquoted_colon_is_understood() {
         let Parsed { fields, findings, .. } = parse("name: x\ndescription: Use it: always, it's good\n");
         assert_eq!(text_of(&fields, "description").unwrap(), "Use it: always, it's good");
-        assert_eq!(findings[0].line, Some(3));
+        assert_eq!((findings[0].line, findings[0].column), (Some(3), Some(20)));
+        let (windows, quoted) = ("name:  x\r\ndescription:   a: 'b'\r\nhome: http://x\r\n", ["a: 'b'", "http://x"]);
+        let values: Vec<&str> = values_with_colons(windows).into_iter().map(|value| &windows[value]).collect();
+        assert_eq!(values, quoted);
     }
 
     #[test]

@@ -89,6 +89,10 @@ impl Root for MemoryRoot {
     fn has_file(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
+    fn list_files(&self, folder: &str) -> Vec<String> {
+        let inside = self.files.keys().filter(|path| paths::folder_of(path) == Some(folder));
+        inside.map(|path| paths::last_segment(path).to_owned()).filter(|name| !name.starts_with('.')).collect()
+    }
 }
 
 /// An operator who lets scripts have a little, and says nothing else.

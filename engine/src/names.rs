@@ -159,6 +159,12 @@ impl Names {
         holder.filter(|holder| *holder != number)
     }
 
+    /// Other folder skills that have the name of this one, in the order in which they win.
+    pub fn namesakes(&self, shelf: &Shelf, number: usize) -> Vec<usize> {
+        let is_other = |other: &&usize| **other != number && shelf.skill(**other).model == SkillModel::Folder;
+        self.holders(&shelf.skill(number).name).iter().filter(is_other).copied().collect()
+    }
+
     fn by_path(&self, shelf: &Shelf, path: &str, wanted: impl Fn(&Skill) -> bool) -> Option<usize> {
         let holders = self.by_path.get(&fold(path))?;
         let mut wanted = holders.iter().copied().filter(|number| wanted(shelf.skill(*number))).peekable();

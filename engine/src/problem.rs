@@ -3,6 +3,7 @@
 use crate::bindings::exports::skillcell::plugin::catalog::{Location, Problem, TroubleReason};
 use crate::bindings::skillcell::plugin::library::{Oversize, ReadError, SetAsideReason};
 use crate::bindings::skillcell::plugin::types::Severity;
+use crate::place::Place;
 
 /// Most problems that are kept of one file. Whoever mends these sees the next.
 const MOST_PER_FILE: usize = 20;
@@ -44,6 +45,7 @@ pub fn first_few(mut findings: Vec<Finding>) -> Vec<Finding> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub line: Option<u32>,
+    pub column: Option<u32>,
     pub severity: Severity,
     pub code: &'static str,
     pub message: String,
@@ -52,21 +54,23 @@ pub struct Finding {
 
 impl Finding {
     pub fn error(code: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { line: None, severity: Severity::Error, code, message: message.into(), advice: advice.into() }
+        let (message, advice) = (message.into(), advice.into());
+        Self { line: None, column: None, severity: Severity::Error, code, message, advice }
     }
 
     pub fn warning(code: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message, advice) }
     }
 
-    pub fn at(self, line: u32) -> Self {
-        Self { line: Some(line), ..self }
+    pub fn at(self, place: Place) -> Self {
+        Self { line: Some(place.line), column: Some(place.column), ..self }
     }
 
     pub fn in_file(&self, root: u32, path: &str) -> Problem {
         Problem {
             location: Location { root, path: path.to_owned() },
             line: self.line,
+            column: self.column,
             severity: self.severity,
             code: self.code.to_owned(),
             message: self.message.clone(),

@@ -5,6 +5,7 @@ use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
 use crate::format::{LONGEST_DESCRIPTION, LONGEST_NAME};
 use crate::frontmatter::{self, Fields, Parsed};
 use crate::paths;
+use crate::place::Place;
 use crate::problem::{Finding, quote};
 use crate::skill::{DeclaredAsset, DeclaredScript, Skill, folder_names, haystack, tree_names};
 use crate::tokens;
@@ -47,9 +48,11 @@ impl Reader {
         let description = self.description();
         let keywords = self.keywords();
         if self.model == SkillModel::Tree && keywords.is_empty() {
-            let line = self.fields.get("keywords").map_or(1, |entry| entry.line);
+            let place = self.fields.get("keywords").map_or(Place::START, |entry| entry.place);
             let advice = "add `keywords: [word, word]`, or remove the front matter if this is no skill";
-            self.missing(Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(line));
+            self.missing(
+                Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(place),
+            );
             return None;
         }
         let description = description?;
@@ -82,28 +85,30 @@ impl Reader {
 
     fn description(&mut self) -> Option<String> {
         let entry = self.fields.get("description");
-        let line = entry.map_or(1, |entry| entry.line);
+        let place = entry.map_or(Place::START, |entry| entry.place);
         let text = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|text| !text.is_empty());
         let Some(text) = text.map(str::to_owned) else {
             let advice = "add `description:` with one or two sentences: what it does and when to use it";
-            self.missing(Finding::error("missing-description", "`description` is missing or no text", advice).at(line));
+            self.missing(
+                Finding::error("missing-description", "`description` is missing or no text", advice).at(place),
+            );
             return None;
         };
         let letters = text.chars().count();
         if self.model == SkillModel::Folder && letters > LONGEST_DESCRIPTION || letters > LONGEST_KEPT_DESCRIPTION {
             let message = format!("`description` is longer than {LONGEST_DESCRIPTION} characters");
-            self.findings.push(Finding::warning("long-description", message, "shorten it").at(line));
+            self.findings.push(Finding::warning("long-description", message, "shorten it").at(place));
         }
         Some(text.chars().take(LONGEST_KEPT_DESCRIPTION).collect())
     }
 
     fn folder_skill_name(&mut self, folder: &str) -> String {
         let entry = self.fields.get("name");
-        let line = entry.map_or(1, |entry| entry.line);
+        let place = entry.map_or(Place::START, |entry| entry.place);
         let name = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|name| !name.is_empty());
         let Some(name) = name.map(str::to_owned) else {
             let advice = format!("add `name: {folder}`");
-            self.findings.push(Finding::warning("missing-name", "`name` is missing or no text", advice).at(line));
+            self.findings.push(Finding::warning("missing-name", "`name` is missing or no text", advice).at(place));
             return folder.to_owned();
         };
         let legal = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
@@ -111,13 +116,13 @@ impl Reader {
             let message =
                 format!("the name `{}` is not made of 1 to {LONGEST_NAME} of `a-z`, `0-9` and `-`", quote(&name));
             self.findings
-                .push(Finding::warning("bad-name", message, "use a few lower-case words joined by `-`").at(line));
+                .push(Finding::warning("bad-name", message, "use a few lower-case words joined by `-`").at(place));
             if name.chars().count() > LONGEST_KEPT_NAME {
                 return folder.to_owned();
             }
         } else if name != folder {
             let message = format!("the name `{name}` differs from the folder `{folder}`");
-            self.findings.push(Finding::warning("name-differs", message, "rename one of them").at(line));
+            self.findings.push(Finding::warning("name-differs", message, "rename one of them").at(place));
         }
         name
     }
@@ -138,7 +143,7 @@ impl Reader {
         for keyword in keywords.iter().filter(|keyword| !tokens::can_match(keyword)) {
             let message = format!("the keyword `{}` can never match", quote(keyword));
             let advice = "use a word of three letters or more, such as `cpp` for `c++`";
-            self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(entry.line));
+            self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(entry.place));
         }
         keywords
     }
@@ -163,7 +168,7 @@ impl Reader {
         if words.len() > MOST_KEYWORDS {
             let message = format!("{} {field}, and only the first {MOST_KEYWORDS} count", words.len());
             self.findings
-                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.line));
+                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.place));
             words.truncate(MOST_KEYWORDS);
         }
         words
@@ -174,7 +179,7 @@ impl Reader {
             item.as_text().map(str::trim).filter(|text| !text.is_empty() && text.chars().count() <= LONGEST_KEYWORD);
         if text.is_none() {
             let message = format!("an entry of `{field}` is no word, or longer than {LONGEST_KEYWORD} characters");
-            self.findings.push(Finding::error("wrong-type", message, "remove it, or write a word").at(item.line));
+            self.findings.push(Finding::error("wrong-type", message, "remove it, or write a word").at(item.place));
         }
         text.map(str::to_owned)
     }
@@ -225,7 +230,7 @@ impl Reader {
         };
         if items.len() > MOST_DECLARED {
             let message = format!("{} entries of `{field}`, and only the first {MOST_DECLARED} count", items.len());
-            self.findings.push(Finding::error("too-many", message, "split the skill").at(entry.line));
+            self.findings.push(Finding::error("too-many", message, "split the skill").at(entry.place));
         }
         let mut declared = Vec::new();
         for item in items.iter().take(MOST_DECLARED) {
@@ -238,7 +243,7 @@ impl Reader {
                 let message = format!("an entry of `{field}` names no file");
                 self.findings.push(
                     Finding::error("wrong-type", message, "add `file:` with a path below the resource folder")
-                        .at(item.line),
+                        .at(item.place),
                 );
                 continue;
             };
@@ -250,7 +255,7 @@ impl Reader {
                         format!("`{}` leaves the resource folder, or is hidden or empty", quote(path)),
                         "use a path below the resource folder",
                     )
-                    .at(item.line),
+                    .at(item.place),
                 ),
             }
         }
@@ -258,13 +263,13 @@ impl Reader {
     }
 
     fn execution(&mut self, fields: &[Entry]) -> Execution {
-        match find(fields, "execution").map(|node| (node.as_text().unwrap_or(""), node.line)) {
+        match find(fields, "execution").map(|node| (node.as_text().unwrap_or(""), node.place)) {
             None | Some(("claude", _)) => Execution::Claude,
             Some(("server", _)) => Execution::Server,
-            Some((other, line)) => {
+            Some((other, place)) => {
                 let message = format!("`execution: {}` is neither `claude` nor `server`", quote(other));
                 self.findings
-                    .push(Finding::warning("wrong-type", message, "use one of the two; `claude` is assumed").at(line));
+                    .push(Finding::warning("wrong-type", message, "use one of the two; `claude` is assumed").at(place));
                 Execution::Claude
             }
         }
@@ -277,7 +282,7 @@ impl Reader {
             Some(node) if node.is_null() => &[],
             Some(node) => {
                 self.findings
-                    .push(Finding::warning("wrong-type", "`args` is not a list", "write a list").at(node.line));
+                    .push(Finding::warning("wrong-type", "`args` is not a list", "write a list").at(node.place));
                 &[]
             }
         };
@@ -294,7 +299,7 @@ impl Reader {
                     required: find(fields, "required").and_then(as_flag).unwrap_or(true),
                 }),
                 None => self.findings.push(
-                    Finding::warning("wrong-type", "an entry of `args` has no name", "add `name:`").at(item.line),
+                    Finding::warning("wrong-type", "an entry of `args` has no name", "add `name:`").at(item.place),
                 ),
             }
         }
@@ -305,13 +310,13 @@ impl Reader {
         let node = find(fields, "needs").filter(|node| !node.is_null())?;
         let Value::Map(entries) = &node.value else {
             let message = "`needs` is no map with `read`, `write`, `env` and `hosts`";
-            self.findings.push(Finding::error("wrong-type", message, "write `needs: {env: [NAME]}`").at(node.line));
+            self.findings.push(Finding::error("wrong-type", message, "write `needs: {env: [NAME]}`").at(node.place));
             return None;
         };
         for entry in entries.iter().filter(|entry| !matches!(entry.key.as_str(), "read" | "write" | "env" | "hosts")) {
             let message = format!("`needs` has no `{}`", quote(&entry.key));
             self.findings
-                .push(Finding::error("unknown-key", message, "use `read`, `write`, `env` or `hosts`").at(entry.line));
+                .push(Finding::error("unknown-key", message, "use `read`, `write`, `env` or `hosts`").at(entry.place));
         }
         let mut list = |key: &str| -> Vec<String> {
             match find(entries, key).map(|node| &node.value) {
@@ -336,7 +341,7 @@ impl Reader {
 
     fn wrong_type(&mut self, entry: &Entry, wanted: &str) {
         let message = format!("`{}` is not {wanted}", entry.key);
-        self.findings.push(Finding::warning("wrong-type", message, format!("write {wanted}")).at(entry.line));
+        self.findings.push(Finding::warning("wrong-type", message, format!("write {wanted}")).at(entry.place));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where a skill mentions its files, as `@path`.
 
 use crate::bindings::exports::skillcell::plugin::catalog::Reference;
+use crate::fences::Fences;
 use crate::paths;
 use crate::skill;
 
@@ -13,22 +14,15 @@ const LONGEST_PATH: usize = 1_024;
 /// The mentions in the text of a skill's file, in their order. `has_file` tells whether a clean path is one of its files.
 pub fn references(text: &str, has_file: impl Fn(&str) -> bool) -> Vec<Reference> {
     let mut search = Search { text, has_file, tries_left: MOST, found: Vec::new() };
-    let mut fence: Option<Fence> = None;
+    let mut fences = Fences::default();
     let body = text.len() - skill::body_of(text).len();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
         // Front matter is no Markdown, so nothing in it opens a fence.
-        let mark = if start < body { None } else { Fence::of(line) };
-        fence = match (fence, mark) {
-            (None, Some(mark)) if mark.may_open => Some(mark),
-            (Some(open), Some(mark)) if mark.ends(&open) => None,
-            (Some(open), _) => Some(open),
-            (None, _) => {
-                search.line(start, end);
-                None
-            }
-        };
+        if start < body || !fences.take(line) {
+            search.line(start, end);
+        }
         start = end;
     }
     search.found
@@ -59,7 +53,6 @@ impl<HasFile: Fn(&str) -> bool> Search<'_, HasFile> {
     fn mention(&mut self, start: usize, end: usize) -> Option<usize> {
         let rest = &self.text[start..end];
         let rest = &rest[..rest.floor_char_boundary(LONGEST_PATH)];
-        let ends_path = |letter: char| letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '<' | '>');
         let mut path = rest.split(ends_path).next()?;
         loop {
             self.tries_left = self.tries_left.checked_sub(1)?;
@@ -74,37 +67,14 @@ impl<HasFile: Fn(&str) -> bool> Search<'_, HasFile> {
     }
 }
 
+/// Whether a path ends before this letter.
+pub fn ends_path(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '<' | '>')
+}
+
 /// What is left when the end belongs to the sentence: a full stop, the parenthesis around the path and all behind it.
-fn shorter(path: &str) -> Option<&str> {
+pub fn shorter(path: &str) -> Option<&str> {
     path.strip_suffix(['.', ',', ';', ':', ')']).or_else(|| path.rfind(')').map(|end| &path[..end]))
-}
-
-/// A line that may begin or end fenced code, as in `CommonMark`.
-struct Fence {
-    letter: char,
-    length: usize,
-    may_open: bool,
-    may_close: bool,
-}
-
-impl Fence {
-    fn of(line: &str) -> Option<Self> {
-        let fence = line.trim_start_matches(' ');
-        let letter = fence.chars().next().filter(|letter| matches!(letter, '`' | '~'))?;
-        let after = fence.trim_start_matches(letter);
-        let length = fence.len() - after.len();
-        let indent = line.len() - fence.len();
-        (indent <= 3 && length >= 3).then(|| Self {
-            letter,
-            length,
-            may_open: letter == '~' || !after.contains('`'),
-            may_close: after.trim().is_empty(),
-        })
-    }
-
-    fn ends(&self, open: &Self) -> bool {
-        self.may_close && self.letter == open.letter && self.length >= open.length
-    }
 }
 
 #[cfg(test)]

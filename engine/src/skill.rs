@@ -4,6 +4,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, 
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::frontmatter::{self, Split};
 use crate::paths;
+use crate::place::Place;
 use crate::problem::{Finding, first_few};
 use crate::reader::Reader;
 use crate::text::fold;
@@ -93,12 +94,15 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
         (Split::Absent, SkillModel::Tree) => return (None, Vec::new()),
         (Split::Absent, SkillModel::Folder) => {
             let advice = "begin the file with `---`, a `name:` and a `description:` line, and `---`";
-            return (None, vec![Finding::error("no-front-matter", "there is no front matter", advice).at(1)]);
+            return (
+                None,
+                vec![Finding::error("no-front-matter", "there is no front matter", advice).at(Place::START)],
+            );
         }
         (Split::Unclosed, _) => {
             let finding =
                 Finding::error("unclosed-front-matter", "the front matter has no end", "close it with a line `---`");
-            return (None, vec![finding.at(1)]);
+            return (None, vec![finding.at(Place::START)]);
         }
     };
     let (skill, findings) = Reader::new(model, yaml).skill(root, root_folder, file, body);

@@ -1,8 +1,9 @@
-//! YAML as a tree whose nodes know their line.
+//! YAML as a tree whose nodes know their place.
 //!
 //! Reads untrusted text: nodes, depth and the growth through aliases are bounded.
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use crate::place::Place;
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;
 
 /// Most nodes of one document, aliases counted each time they are used. A front matter has a few dozen.
@@ -19,8 +20,8 @@ const TOO_MANY: &str = "more values than a front matter may have";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Line in the YAML text, counted from 1.
-    pub line: u32,
+    /// Where it begins in the YAML text.
+    pub place: Place,
     pub value: Value,
 }
 
@@ -38,14 +39,14 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub key: String,
-    pub line: u32,
+    pub place: Place,
     pub node: Node,
 }
 
 /// Why a text is no YAML for us.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    pub line: u32,
+    pub place: Place,
     pub message: String,
     /// Whether the text is sound YAML, but more of it than we take.
     pub too_complex: bool,
@@ -112,30 +113,34 @@ fn parse_until(text: &str, is_end: impl Fn(&Event<'_>) -> bool) -> Result<Node, 
         let (event, span) = event.map_err(|error| {
             let too_complex = error.info() == "recursion limit exceeded";
             let message = if too_complex { TOO_DEEP } else { error.info() };
-            Fault { line: line_number(error.marker().line()), message: message.to_owned(), too_complex }
+            Fault { place: place_of(error.marker()), message: message.to_owned(), too_complex }
         })?;
-        let line = line_number(span.start.line());
+        let place = place_of(&span.start);
         if is_end(&event) {
             break;
         }
-        builder.take(event, line).map_err(|message| {
+        builder.take(event, place).map_err(|message| {
             let too_complex = [TOO_DEEP, TOO_MANY].contains(&message);
-            Fault { line, message: message.to_owned(), too_complex }
+            Fault { place, message: message.to_owned(), too_complex }
         })?;
     }
-    Ok(builder.document.unwrap_or(Node { line: 1, value: Value::Scalar { text: String::new(), plain: true } }))
+    Ok(builder
+        .document
+        .unwrap_or(Node { place: Place::START, value: Value::Scalar { text: String::new(), plain: true } }))
 }
 
-fn line_number(line: usize) -> u32 {
-    u32::try_from(line).unwrap_or(u32::MAX).max(1)
+/// The parser counts lines from 1 and columns from 0.
+fn place_of(marker: &Marker) -> Place {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Place { line: number(marker.line()).max(1), column: number(marker.col()).saturating_add(1) }
 }
 
 /// A list or map that is not closed yet.
 struct Open {
     node: Node,
     anchor: usize,
-    /// The key that waits for its value, with its line.
-    key: Option<(String, u32)>,
+    /// The key that waits for its value, with its place.
+    key: Option<(String, Place)>,
 }
 
 /// How much a tree of nodes holds.
@@ -156,15 +161,15 @@ struct Builder {
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, line: u32) -> Result<(), &'static str> {
+    fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), &'static str> {
         match event {
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
                 let size = Size { nodes: 1, bytes: text.len() };
-                self.finish(Node { line, value: Value::Scalar { text: text.into_owned(), plain } }, anchor, size)
+                self.finish(Node { place, value: Value::Scalar { text: text.into_owned(), plain } }, anchor, size)
             }
-            Event::SequenceStart(anchor, _) => self.start(Node { line, value: Value::List(Vec::new()) }, anchor),
-            Event::MappingStart(anchor, _) => self.start(Node { line, value: Value::Map(Vec::new()) }, anchor),
+            Event::SequenceStart(anchor, _) => self.start(Node { place, value: Value::List(Vec::new()) }, anchor),
+            Event::MappingStart(anchor, _) => self.start(Node { place, value: Value::Map(Vec::new()) }, anchor),
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(open) = self.open.pop() else { return Err("unbalanced nesting") };
                 let size = if open.anchor == 0 { Size::default() } else { size(&open.node) };
@@ -206,8 +211,10 @@ impl Builder {
         match &mut open.node.value {
             Value::List(items) => items.push(node),
             Value::Map(entries) => match (open.key.take(), node.value) {
-                (Some((key, line)), value) => entries.push(Entry { key, line, node: Node { line: node.line, value } }),
-                (None, Value::Scalar { text, .. }) => open.key = Some((text, node.line)),
+                (Some((key, place)), value) => {
+                    entries.push(Entry { key, place, node: Node { place: node.place, value } });
+                }
+                (None, Value::Scalar { text, .. }) => open.key = Some((text, node.place)),
                 (None, _) => return Err("a key must be a word"),
             },
             Value::Scalar { .. } => return Err("unbalanced nesting"),
@@ -251,7 +258,7 @@ mod tests {
     fn nodes_know_their_line_and_type() {
         let node = parse("a: 1\nb: [x, 'yes']\nc: true\nd: ~\ne: 2024-01-02\n").unwrap();
         assert_eq!(get(&node, "a").as_number(), Some(1.0));
-        assert_eq!(get(&node, "b").line, 2);
+        assert_eq!(get(&node, "b").place, Place { line: 2, column: 4 });
         assert_eq!(get(&node, "c").as_bool(), Some(true));
         assert!(get(&node, "d").is_null());
         assert_eq!(get(&node, "e").as_text(), Some("2024-01-02"));
@@ -288,8 +295,8 @@ mod tests {
 
     #[test]
     fn a_fault_names_its_line() {
-        assert_eq!(parse("a: 1\nb: [\n").unwrap_err().line, 3);
-        assert_eq!(parse("a: x\ndescription: Use it: now\n").unwrap_err().line, 2);
+        assert_eq!(parse("a: 1\nb: [\n").unwrap_err().place.line, 3);
+        assert_eq!(parse("a: x\ndescription: Use it: now\n").unwrap_err().place.line, 2);
     }
 
     proptest! {

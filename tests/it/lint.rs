@@ -1,5 +1,10 @@
 //! `skillcell lint`: what authors of skills are told about their files.
 
+mod checks;
+mod fixing;
+mod sarif;
+mod silencing;
+
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, repository};
@@ -56,7 +61,8 @@ fn the_bundled_library_and_an_empty_one_have_no_problems() {
         let said = told(lint(&folder));
         assert_eq!((said.code, said.text.as_str()), (Some(0), format!("{skills} skills: no problems\n").as_str()));
         assert_eq!(said.log, "", "only the answer is told");
-        let expected = json!({"skills": skills, "errors": 0, "warnings": 0, "problems": [], "mentions": []});
+        let expected =
+            json!({"skills": skills, "errors": 0, "warnings": 0, "problems": [], "silenced": [], "mentions": []});
         assert_eq!(report(&folder, ""), (expected, Some(0)));
     }
 }
@@ -67,17 +73,18 @@ fn problems_are_told_by_file_and_line_with_what_to_do() {
     let said = told(lint(".").folder(folder.path()));
     let lines: Vec<&str> = said.text.lines().collect();
     assert_eq!(said.code, Some(1), "{}", said.text);
-    assert!(lines[0].starts_with("a/SKILL.md:2: warning: ") && lines[0].ends_with(" [name-differs]"), "{lines:#?}");
-    assert_eq!(lines[2], "b/SKILL.md:1: error: there is no front matter [no-front-matter]");
+    assert!(lines[0].starts_with("a/SKILL.md:2:1: warning: ") && lines[0].ends_with(" [name-differs]"), "{lines:#?}");
+    assert_eq!(lines[2], "b/SKILL.md:1:1: error: there is no front matter [no-front-matter]");
     assert_eq!(lines[3], "    begin the file with `---`, a `name:` and a `description:` line, and `---`");
-    assert!(lines[4].starts_with("c.md:1: error: ") && lines[4].ends_with(" [missing-keywords]"), "{lines:#?}");
-    assert_eq!(lines.last(), Some(&"2 skills: 2 errors, 1 warning"), "{lines:#?}");
+    assert!(lines[4].starts_with("c.md:1:1: error: ") && lines[4].ends_with(" [missing-keywords]"), "{lines:#?}");
+    let end = ["2 skills: 2 errors, 1 warning", "`--fix` mends 1 of them; `--fix --dry-run` shows how"];
+    assert_eq!(lines[lines.len() - 2..], end, "{lines:#?}");
 
     let (report, code) = report(folder.path(), "");
     assert_eq!((code, &report["errors"], &report["warnings"]), (Some(1), &json!(2), &json!(1)), "{report:#}");
     let file = folder.path().join("b/SKILL.md");
     let problem = json!({
-        "file": file, "line": 1, "severity": "error", "code": "no-front-matter", "message": "there is no front matter",
+        "file": file, "line": 1, "column": 1, "severity": "error", "code": "no-front-matter", "message": "there is no front matter",
         "advice": "begin the file with `---`, a `name:` and a `description:` line, and `---`",
         "root": folder.path().file_name().unwrap().to_str(),
     });
@@ -89,7 +96,9 @@ fn warnings_alone_are_no_failure() {
     let folder = library(&BROKEN[1..2]);
     let said = told(lint(folder.path()));
     assert_eq!(said.code, Some(0), "{}", said.text);
-    assert!(said.text.ends_with("\n1 skill: 0 errors, 1 warning\n"), "{}", said.text);
+    assert!(said.text.contains("\n1 skill: 0 errors, 1 warning\n"), "{}", said.text);
+    let denied = told(lint(folder.path()).arg("--deny").arg("warnings"));
+    assert_eq!((denied.code, denied.text), (Some(1), said.text));
 }
 
 #[test]
@@ -165,7 +174,12 @@ fn the_documentation_names_every_tool_as_models_call_it() {
 #[test]
 fn wrong_usage_is_told_and_nothing_is_checked() {
     let folder = library(&MENTIONS);
-    for (argument, part) in [("./typo", "there is no folder `./typo`"), ("--nonsense", "unexpected argument")] {
+    for (argument, part) in [
+        ("./typo", "there is no folder `./typo`"),
+        ("--nonsense", "unexpected argument"),
+        ("--dry-run", "--fix"),
+        ("--deny=everything", "invalid value"),
+    ] {
         let said = told(lint(argument).folder(folder.path()));
         assert_eq!((said.code, said.text.as_str()), (Some(2), ""), "{argument}");
         assert!(said.log.contains(part), "{}", said.log);

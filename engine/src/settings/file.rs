@@ -83,7 +83,7 @@ pub fn read(text: &str, operator: &OperatorSettings) -> (Said, Vec<Finding>) {
         Ok(node) => node,
         Err(fault) => {
             let message = format!("not valid YAML: {}, so no script of this root runs", fault.message);
-            return (unreadable(operator), vec![Finding::error("bad-yaml", message, "mend it").at(fault.line)]);
+            return (unreadable(operator), vec![Finding::error("bad-yaml", message, "mend it").at(fault.place)]);
         }
     };
     let mut reader = SettingsReader { said: Said::nothing(operator), operator, findings: Vec::new() };
@@ -98,7 +98,7 @@ pub fn read(text: &str, operator: &OperatorSettings) -> (Said, Vec<Finding>) {
         _ => {
             let message = "it is no map of settings, so no script of this root runs";
             let advice = "write `scripts:` and settings below it";
-            return (unreadable(operator), vec![Finding::error("wrong-type", message, advice).at(node.line)]);
+            return (unreadable(operator), vec![Finding::error("wrong-type", message, advice).at(node.place)]);
         }
     }
     (reader.said, first_few(reader.findings))
@@ -232,7 +232,7 @@ impl SettingsReader<'_> {
             let message =
                 format!("`scripts.allowed_extensions` has `{}`, which the operator does not allow", quote(more));
             let advice = "content can only take extensions away";
-            self.findings.push(Finding::warning("raised-limit", message, advice).at(entry.line));
+            self.findings.push(Finding::warning("raised-limit", message, advice).at(entry.place));
         }
         self.said.scripts.allowed_extensions.retain(|extension| said.contains(extension));
     }
@@ -294,7 +294,7 @@ impl SettingsReader<'_> {
         if said > most {
             let message = format!("`{}` is {said}, and the operator allows {most}", path(section, entry));
             let advice = "content can only lower it; the operator's own file can raise it";
-            self.findings.push(Finding::warning("raised-limit", message, advice).at(entry.line));
+            self.findings.push(Finding::warning("raised-limit", message, advice).at(entry.place));
             return None;
         }
         Some(said)
@@ -315,19 +315,19 @@ impl SettingsReader<'_> {
             return;
         }
         let message = format!("content may not set `{}`", path(section, entry));
-        self.findings.push(Finding::warning("forbidden-setting", message, advice).at(entry.line));
+        self.findings.push(Finding::warning("forbidden-setting", message, advice).at(entry.place));
     }
 
     fn unknown(&mut self, section: &str, entry: &Entry) {
         let message = format!("there is no setting `{}`", path(section, entry));
         self.findings
-            .push(Finding::warning("unknown-key", message, "remove it, or look at its spelling").at(entry.line));
+            .push(Finding::warning("unknown-key", message, "remove it, or look at its spelling").at(entry.place));
     }
 
     fn out_of_range(&mut self, section: &str, entry: &Entry, said: &str, range: &str) {
         let message = format!("`{}` is {said}, so it is ignored", path(section, entry));
         let advice = format!("write a number from {range}");
-        self.findings.push(Finding::error("out-of-range", message, advice).at(entry.line));
+        self.findings.push(Finding::error("out-of-range", message, advice).at(entry.place));
     }
 
     fn wrong_type(&mut self, section: &str, entry: &Entry, wanted: &str) {
@@ -340,7 +340,7 @@ impl SettingsReader<'_> {
             "so it is ignored"
         };
         let message = format!("`{path}` is not {wanted}, {consequence}");
-        self.findings.push(Finding::error("wrong-type", message, format!("write {wanted}")).at(entry.line));
+        self.findings.push(Finding::error("wrong-type", message, format!("write {wanted}")).at(entry.place));
     }
 
     fn tell_duplicates(&mut self, section: &str, entries: &[Entry]) {
@@ -348,7 +348,7 @@ impl SettingsReader<'_> {
         for entry in entries.iter().filter(|entry| !seen.insert(entry.key.as_str())) {
             let message = format!("`{}` stands here twice", path(section, entry));
             let advice = "keep one of them; the first counts, and of limits the lowest";
-            self.findings.push(Finding::warning("duplicate-key", message, advice).at(entry.line));
+            self.findings.push(Finding::warning("duplicate-key", message, advice).at(entry.place));
         }
     }
 }

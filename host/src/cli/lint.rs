@@ -1,15 +1,25 @@
-//! `skillcell lint`: what is wrong in the files of skills, and which tools they mention.
+//! `skillcell lint`: what is wrong in the files of skills, how to mend it, and which tools they mention.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
+mod codes;
+mod fixing;
+mod lines;
+mod looking;
+mod mending;
 mod report;
+mod sarif;
 
-use super::mentions::{MOST, Offer};
-use super::{Roots, open};
+pub use codes::Known;
+
+use super::Roots;
+use super::mentions::Offer;
+use super::open::{self, Opened};
 use crate::config::{self, ScorerChoice};
-use anyhow::{Context as _, bail};
-use clap::Args;
-use report::{Report, Used};
+use crate::terminal::{self, Output};
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use codes::Codes;
+use looking::Look;
+use report::{Folders, Report, Used};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,14 +28,44 @@ pub struct Lint {
     /// Folders of skills; a comma separates several
     #[arg(value_name = "DIR")]
     folders: Vec<String>,
+    /// Do not tell problems with this code; repeat it for several, or separate them by commas
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    allow: Vec<String>,
+    /// What makes the exit code 1 besides errors
+    #[arg(long, value_enum, value_name = "WHAT")]
+    deny: Option<Deny>,
+    #[command(flatten)]
+    fixing: Fixing,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print SARIF 2.1.0, for code scanning
+    #[arg(long, conflicts_with_all = ["json", "fix"])]
+    sarif: bool,
+    /// Print every code with what it means, and look at nothing
+    #[arg(long, conflicts_with_all = ["sarif", "fix", "allow", "deny"])]
+    codes: bool,
     #[command(flatten)]
     more: Roots,
 }
 
+#[derive(Args)]
+struct Fixing {
+    /// Mend what is mechanical, and look again
+    #[arg(long)]
+    fix: bool,
+    /// Show what `--fix` would change, and change nothing
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Deny {
+    Warnings,
+}
+
 pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
+    let Lint { allow, deny, fixing: Fixing { fix, dry_run }, json, sarif, .. } = arguments;
     let mut told = arguments.more.told();
     told.folders = arguments.folders.into_iter().chain(told.folders).collect();
     for folder in told.folders.iter().flat_map(|list| list.split(',')).map(str::trim) {
@@ -37,35 +77,47 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
     let mut config = config::resolve(told)?;
     // Nothing is ranked here.
     config.scorer = ScorerChoice::Keyword;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
-    let report = runtime.block_on(async {
-        let opened = open::ready(config).await?;
-        examine(&opened).await
-    });
-    runtime.shutdown_background();
-    let report = report?;
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        report.lines().iter().for_each(|line| println!("{line}"));
+    let codes = Codes::of(&config)?;
+    if arguments.codes {
+        if json {
+            terminal::print_json(&codes)?;
+        } else {
+            terminal::print_lines(&codes.lines(Output::standard()))?;
+        }
+        return Ok(ExitCode::SUCCESS);
     }
-    Ok(ExitCode::from(u8::from(report.errors > 0)))
+    codes.check(&allow)?;
+    let working_folder = config.roots.working_folder.clone();
+    let report = open::once(config, async |opened: &Opened| {
+        let folders = Folders::new(&opened.terms.roots, &working_folder);
+        let (mended, look) = match (fix, dry_run) {
+            (true, true) => fixing::rehearse(opened, &folders, &allow).await?,
+            (true, false) => fixing::fix(opened, &folders, &allow).await?,
+            (false, _) => (Vec::new(), Look::at(opened, &allow).await?),
+        };
+        let mut report = reported(opened, look, folders, allow);
+        report.mended = mended;
+        Ok(report)
+    })?;
+    if json {
+        terminal::print_json(&report)?;
+    } else if sarif {
+        terminal::print_json(&sarif::sarif(&report, &codes, &working_folder))?;
+    } else {
+        terminal::print_lines(&lines::lines(&report, Output::standard()))?;
+    }
+    let failed = report.errors > 0 || deny == Some(Deny::Warnings) && report.warnings > 0;
+    Ok(ExitCode::from(u8::from(failed)))
 }
 
-/// Every problem of every file, and every mention of a tool.
-async fn examine(opened: &open::Opened) -> anyhow::Result<Report> {
-    let asked = opened.catalog.ask_all(|engine, _| {
-        Ok((engine.problems(u32::MAX)?, engine.mentions(MOST)?, engine.skills(None, None, 0, 0)?.total))
-    });
-    let (problems, mentions, skills) = asked.await?;
-    let mut report = Report::new(&opened.terms.roots, &opened.config.roots.working_folder, skills);
-    for problem in problems {
-        report.add(problem);
+fn reported(opened: &Opened, look: Look, folders: Folders, allow: Vec<String>) -> Report {
+    let mut report = Report::new(folders, look.skills, allow);
+    for looked in look.files {
+        report.add(looked.reviewed);
     }
-    for mention in mentions {
+    for mention in look.mentions {
         let offer = Offer::of(&mention, &opened.config.surface);
         report.add_mention(Used { mention, offer });
     }
-    Ok(report.finished())
+    report.finished()
 }

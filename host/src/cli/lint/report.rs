@@ -1,60 +1,80 @@
-//! What `lint` found, for people and as JSON.
+//! What `lint` found, for programs; `lines` has it for people, and `sarif` for code scanning.
 
-use crate::bindings::catalog::Mention;
-use crate::bindings::types::{Location, Problem, Severity};
-use crate::cli::mentions::{MOST, Offer, full_name};
-use crate::cli::table::aligned;
+use super::codes;
+use super::fixing::Mended;
+use crate::bindings::catalog::{Mention, Remark, ReviewedFile};
+use crate::bindings::types::{Location, Problem};
+use crate::cli::mentions::{Offer, full_name};
 use crate::library::roots::SkillRoot;
-use crate::printable::{counted, printable, printable_up_to};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-
-/// Longest path that is shown, in characters: as long as any that can be opened.
-const LONGEST_PATH: usize = 4_096;
 
 #[derive(Serialize)]
 pub struct Report {
     /// How many skills are served all the same.
-    skills: u32,
+    pub skills: u32,
     pub errors: usize,
-    warnings: usize,
-    /// By file, line and code.
-    problems: Vec<Found>,
+    pub warnings: usize,
+    /// By file, line, column and code.
+    pub problems: Vec<Told>,
+    /// Those that nobody wanted to hear of, in the same order.
+    pub silenced: Vec<Told>,
+    /// What `--fix` did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<Mended>,
     /// By skill and place.
-    mentions: Vec<Mentioned>,
+    pub mentions: Vec<Mentioned>,
     #[serde(skip)]
-    roots: Vec<Folder>,
+    folders: Folders,
+    /// Codes that the command line allows.
+    #[serde(skip)]
+    allow: Vec<String>,
+    /// Codes that files allow themselves.
+    #[serde(skip)]
+    allowed: HashMap<Place, Vec<String>>,
 }
 
-/// A root, and where it is as seen from the working folder.
-struct Folder {
-    label: String,
-    shown: PathBuf,
-}
+/// Root and path of a file.
+type Place = (u32, String);
 
 #[derive(Serialize)]
-struct Found {
-    file: String,
+pub struct Told {
+    pub file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
+    pub line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<u32>,
-    severity: &'static str,
-    code: String,
-    message: String,
-    advice: String,
+    pub column: Option<u32>,
+    pub severity: &'static str,
+    pub code: String,
+    pub message: String,
+    pub advice: String,
+    /// Whether `--fix` mends it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mechanical: bool,
     root: String,
+    #[serde(skip)]
+    pub silencer: Option<Silencer>,
+}
+
+/// Who does not want to hear of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silencer {
+    /// The file, by a comment in it.
+    File,
+    /// Whoever runs the command.
+    Command,
 }
 
 #[derive(Serialize)]
-struct Mentioned {
-    skill: String,
-    tool: String,
+pub struct Mentioned {
+    pub skill: String,
+    pub tool: String,
     file: String,
     line: u32,
     column: u32,
     #[serde(flatten)]
-    offer: Offer,
+    pub offer: Offer,
 }
 
 /// A mention of a tool, and whether this server offers it.
@@ -63,35 +83,71 @@ pub struct Used {
     pub offer: Offer,
 }
 
-impl Report {
-    /// One without problems. Files are shown as seen from the working folder.
-    pub fn new(roots: &[SkillRoot], working_folder: &Path, skills: u32) -> Self {
+/// The roots, as seen from the working folder.
+pub struct Folders(Vec<(String, PathBuf)>);
+
+impl Folders {
+    pub fn new(roots: &[SkillRoot], working_folder: &Path) -> Self {
         let folder = |root: &SkillRoot| {
             let path = root.path();
             let shown = path.strip_prefix(working_folder).map_or(path.clone(), PathBuf::from);
-            Folder { label: root.label.clone(), shown }
+            (root.label.clone(), shown)
         };
-        let roots = roots.iter().map(folder).collect();
-        Self { skills, errors: 0, warnings: 0, problems: Vec::new(), mentions: Vec::new(), roots }
+        Self(roots.iter().map(folder).collect())
     }
 
-    pub fn add(&mut self, problem: Problem) {
-        let Problem { location, line, severity, code, message, advice } = problem;
-        let (file, root) = (self.shown(&location), self.label(&location));
-        let severity = match severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        self.problems.push(Found { file, line, column: None, severity, code, message, advice, root });
+    pub fn shown(&self, location: &Location) -> String {
+        let folder = self.0.get(location.root as usize).map(|(_, shown)| shown.as_path());
+        let path = folder.unwrap_or_else(|| Path::new("")).join(&location.path);
+        let shown = path.display().to_string();
+        // The root itself, when that is the working folder.
+        if shown.is_empty() { ".".to_owned() } else { shown }
     }
 
-    /// Notes a mention, and what is wrong with it.
+    fn label(&self, location: &Location) -> String {
+        self.0.get(location.root as usize).map(|(label, _)| label.clone()).unwrap_or_default()
+    }
+}
+
+impl Report {
+    /// One without problems.
+    pub fn new(folders: Folders, skills: u32, allow: Vec<String>) -> Self {
+        Self {
+            skills,
+            errors: 0,
+            warnings: 0,
+            problems: Vec::new(),
+            silenced: Vec::new(),
+            mended: Vec::new(),
+            mentions: Vec::new(),
+            folders,
+            allow,
+            allowed: HashMap::new(),
+        }
+    }
+
+    /// Notes what is said about a file.
+    pub fn add(&mut self, reviewed: ReviewedFile) {
+        let ReviewedFile { file, remarks, allowed } = reviewed;
+        self.allowed.insert((file.root, file.path), allowed);
+        for remark in remarks {
+            let Remark { problem, edits, silenced } = remark;
+            let Problem { location, line, column, severity, code, message, advice } = problem;
+            // The engine knows best what a file allows; it may know more than it says.
+            let silencer = self.silencer(&location, &code).or(silenced.then_some(Silencer::File));
+            let (file, root) = (self.folders.shown(&location), self.folders.label(&location));
+            let (severity, mechanical) = (codes::word(severity), !edits.is_empty());
+            self.tell(Told { file, line, column, severity, code, message, advice, mechanical, root, silencer });
+        }
+    }
+
+    /// Notes a mention, and what is wrong with it. Comes after what is said about its file.
     pub fn add_mention(&mut self, used: Used) {
         let Used { mention, offer } = used;
-        let (file, root) = (self.shown(&mention.file), self.label(&mention.file));
+        let file = self.folders.shown(&mention.file);
         let Mention { line, column, .. } = mention;
         if let Some(wrong) = offer.wrong(&mention) {
-            self.problems.push(Found {
+            self.tell(Told {
                 file: file.clone(),
                 line: Some(line),
                 column: Some(column),
@@ -99,7 +155,9 @@ impl Report {
                 code: wrong.code.to_owned(),
                 message: wrong.message,
                 advice: wrong.advice,
-                root,
+                mechanical: false,
+                root: self.folders.label(&mention.file),
+                silencer: self.silencer(&mention.file, wrong.code),
             });
         }
         let tool = full_name(&mention.server, &mention.tool);
@@ -108,61 +166,25 @@ impl Report {
 
     /// Sorted and counted.
     pub fn finished(mut self) -> Self {
-        self.problems.sort_by(|left, right| {
-            let place = |found: &Found| (found.line, found.column);
-            (&left.file, place(left), &left.code).cmp(&(&right.file, place(right), &right.code))
-        });
-        self.errors = self.problems.iter().filter(|found| found.severity == "error").count();
+        for list in [&mut self.problems, &mut self.silenced] {
+            list.sort_by(|left, right| {
+                let place = |told: &Told| (told.line, told.column);
+                (&left.file, place(left), &left.code).cmp(&(&right.file, place(right), &right.code))
+            });
+        }
+        self.errors = self.problems.iter().filter(|told| told.severity == "error").count();
         self.warnings = self.problems.len() - self.errors;
         self
     }
 
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.problems.iter().flat_map(Found::lines).collect();
-        if !self.mentions.is_empty() {
-            lines.extend([String::new(), "tools that skills mention:".to_owned()]);
-            let row = |used: &Mentioned| vec![printable(&used.skill), used.tool.clone(), used.offer.told()];
-            let rows: Vec<Vec<String>> = self.mentions.iter().map(row).collect();
-            lines.extend(aligned(&rows).into_iter().map(|line| format!("  {line}")));
-            if rows.len() == MOST as usize {
-                lines.push(format!("  and perhaps more: only the first {MOST} are told"));
-            }
-        }
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        let skills = counted(self.skills as usize, "skill");
-        lines.push(match (self.errors, self.warnings) {
-            (0, 0) => format!("{skills}: no problems"),
-            (errors, warnings) => {
-                format!("{skills}: {}, {}", counted(errors, "error"), counted(warnings, "warning"))
-            }
-        });
-        lines.drain(..usize::from(lines.first().is_some_and(String::is_empty)));
-        lines
+    fn tell(&mut self, told: Told) {
+        if told.silencer.is_some() { &mut self.silenced } else { &mut self.problems }.push(told);
     }
 
-    fn shown(&self, location: &Location) -> String {
-        let folder = self.roots.get(location.root as usize).map(|root| root.shown.as_path());
-        let path = folder.unwrap_or_else(|| Path::new("")).join(&location.path);
-        let shown = path.display().to_string();
-        // The root itself, when that is the working folder.
-        if shown.is_empty() { ".".to_owned() } else { shown }
-    }
-
-    fn label(&self, location: &Location) -> String {
-        self.roots.get(location.root as usize).map(|root| root.label.clone()).unwrap_or_default()
-    }
-}
-
-impl Found {
-    /// As compilers tell it, so that editors find the place.
-    fn lines(&self) -> [String; 2] {
-        let place: String = [self.line, self.column].into_iter().flatten().map(|number| format!(":{number}")).collect();
-        let (file, message) = (printable_up_to(&self.file, LONGEST_PATH), printable(&self.message));
-        [
-            format!("{file}{place}: {}: {message} [{}]", self.severity, self.code),
-            format!("    {}", printable(&self.advice)),
-        ]
+    fn silencer(&self, location: &Location, code: &str) -> Option<Silencer> {
+        let in_file = self.allowed.get(&(location.root, location.path.clone()));
+        let in_file = in_file.is_some_and(|codes| codes.iter().any(|allowed| allowed == code));
+        let by_command = || self.allow.iter().any(|allowed| allowed == code).then_some(Silencer::Command);
+        if in_file { Some(Silencer::File) } else { by_command() }
     }
 }

@@ -1,0 +1,156 @@
+//! Edits that mend what the catalog tells, where there is only one way to do it.
+
+use super::front::Front;
+use super::{Draft, What, applied, edit};
+use crate::bindings::exports::skillcell::plugin::catalog::{Edit, Problem};
+use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::document;
+use crate::format;
+use crate::frontmatter::{self, Split};
+use crate::json;
+use crate::paths;
+use crate::skill::SKILL_FILE;
+use crate::yaml::{self, Node, Value};
+use std::ops::Range;
+
+/// The edits for a problem. None when nobody can be sure what was meant.
+pub fn mend(draft: &Draft<'_>, problem: &Problem) -> Vec<Edit> {
+    if matches!(draft.what, What::Reference | What::Script) {
+        return Vec::new();
+    }
+    let is_folder = paths::last_segment(draft.path) == SKILL_FILE;
+    let model = if is_folder { SkillModel::Folder } else { SkillModel::Tree };
+    let Some(front) = Front::of(draft.text, model) else { return Vec::new() };
+    match problem.code.as_str() {
+        "bad-name" | "name-differs" => rename(draft, &front),
+        "missing-name" => add_name(draft, &front),
+        "bad-yaml" => quote_values(draft.text),
+        "missing-keywords" | "wrong-type" => list_words(draft.text, &front, problem.line),
+        _ => Vec::new(),
+    }
+}
+
+/// Gives the skill the name of its folder.
+pub fn rename(draft: &Draft<'_>, front: &Front) -> Vec<Edit> {
+    let (Some(folder), Some(entry)) = (folder_name(draft.path), front.fields.get("name")) else { return Vec::new() };
+    let Some(value) = range_of(draft.text, &entry.node) else { return Vec::new() };
+    let edits = vec![edit(value.start, value.end, &document::name_in_yaml(folder))];
+    checked(draft.text, edits, |front| is_named(front, folder))
+}
+
+fn add_name(draft: &Draft<'_>, front: &Front) -> Vec<Edit> {
+    let Some(folder) = folder_name(draft.path) else { return Vec::new() };
+    let name = document::name_in_yaml(folder);
+    let Some(range) = yaml_range(draft.text) else { return Vec::new() };
+    let edit = match front.fields.first("name") {
+        None => {
+            let newline = if draft.text[..range.start].ends_with("\r\n") { "\r\n" } else { "\n" };
+            edit(range.start, range.start, &format!("name: {name}{newline}"))
+        }
+        Some(node) if node.is_null() => {
+            let key = "name:";
+            let lines = draft.text[range.clone()].split_inclusive('\n');
+            let mut starts = lines.scan(range.start, |at, line| Some((std::mem::replace(at, *at + line.len()), line)));
+            let Some((start, _)) = starts.find(|(_, line)| line.trim_end() == key) else { return Vec::new() };
+            edit(start + key.len(), start + key.len(), &format!(" {name}"))
+        }
+        Some(_) => return Vec::new(),
+    };
+    checked(draft.text, vec![edit], |front| is_named(front, folder))
+}
+
+/// Puts quotes around values with a colon: only where there must be some, if that is enough.
+fn quote_values(text: &str) -> Vec<Edit> {
+    let Some(range) = yaml_range(text) else { return Vec::new() };
+    let yaml = &text[range.clone()];
+    let values = frontmatter::values_with_colons(yaml);
+    let has_to = |value: &Range<usize>| {
+        let value = &yaml[value.clone()];
+        value.contains(": ") || value.contains(":\t") || value.ends_with(':')
+    };
+    let least: Vec<Range<usize>> = values.iter().filter(|value| has_to(value)).cloned().collect();
+    for values in [least, values] {
+        let edits: Vec<Edit> = values.iter().flat_map(|value| quotes(text, range.start, value)).collect();
+        let mended = applied(text, &edits);
+        let is_sound = yaml_range(&mended).is_some_and(|range| yaml::parse(&mended[range]).is_ok());
+        if is_sound && !edits.is_empty() {
+            return edits;
+        }
+    }
+    Vec::new()
+}
+
+/// Quotes around a value, and one more for each quote in it. Nothing is taken away, so that other edits still fit.
+fn quotes(text: &str, offset: usize, value: &Range<usize>) -> Vec<Edit> {
+    let (start, end) = (offset + value.start, offset + value.end);
+    let inside = text[start..end].match_indices('\'').map(|(at, _)| start + at);
+    std::iter::once(start).chain(inside).chain([end]).map(|at| edit(at, at, "'")).collect()
+}
+
+/// Makes a list of words with commas between them.
+fn list_words(text: &str, front: &Front, line: Option<u32>) -> Vec<Edit> {
+    let is_meant = |key: &&str| front.fields.get(key).is_some_and(|entry| Some(entry.place.line) == line);
+    let Some(key) = ["keywords", "aliases"].into_iter().find(|key| is_meant(key)) else { return Vec::new() };
+    let Some(node) = front.fields.get(key).map(|entry| &entry.node) else { return Vec::new() };
+    let (Value::Scalar { text: said, .. }, Some(value)) = (&node.value, range_of(text, node)) else {
+        return Vec::new();
+    };
+    let words: Vec<String> = said.split(',').map(str::trim).filter(|word| !word.is_empty()).map(word_in_yaml).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let count = words.len();
+    let edits = vec![edit(value.start, value.end, &format!("[{}]", words.join(", ")))];
+    checked(
+        text,
+        edits,
+        |front| matches!(front.fields.get(key).map(|entry| &entry.node.value), Some(Value::List(items)) if items.len() == count),
+    )
+}
+
+fn word_in_yaml(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ' | '.' | '/');
+    let begins_plain = word.starts_with(char::is_alphanumeric);
+    if begins_plain && word.chars().all(is_plain) { word.to_owned() } else { json::quoted(word) }
+}
+
+/// The name of the folder that a skill is in, if it can be the skill's. That of the root itself depends on whoever made the copy.
+fn folder_name(file: &str) -> Option<&str> {
+    let folder = paths::folder_of(file).filter(|folder| !folder.is_empty()).map(paths::last_segment);
+    folder.filter(|folder| format::is_name(folder))
+}
+
+fn is_named(front: &Front, name: &str) -> bool {
+    front.fields.get("name").and_then(|entry| json::as_text(&entry.node)) == Some(name)
+}
+
+/// The edits if the front matter is understood with them, all of it, and says what it should.
+fn checked(text: &str, edits: Vec<Edit>, is_right: impl Fn(&Front) -> bool) -> Vec<Edit> {
+    let mended = applied(text, &edits);
+    let is_complete = yaml_range(&mended).is_some_and(|range| frontmatter::parse(&mended[range]).complete);
+    let front = Front::of(&mended, SkillModel::Tree).filter(|_| is_complete);
+    if front.is_some_and(|front| is_right(&front)) { edits } else { Vec::new() }
+}
+
+/// Where the YAML is in a text.
+fn yaml_range(text: &str) -> Option<Range<usize>> {
+    let Split::Found { yaml, .. } = frontmatter::split(text) else { return None };
+    let start = text.find('\n')? + 1;
+    Some(start..start + yaml.len())
+}
+
+/// Where a scalar stands in a text, quotes included, if it stands there as it is meant.
+fn range_of(text: &str, node: &Node) -> Option<Range<usize>> {
+    let Value::Scalar { text: value, plain } = &node.value else { return None };
+    let start = node.place.offset(text)?;
+    let written = if *plain {
+        Some(value.clone())
+    } else {
+        ['"', '\'']
+            .map(|quote| format!("{quote}{value}{quote}"))
+            .into_iter()
+            .find(|quoted| text[start..].starts_with(quoted))
+    }?;
+    let is_there = !value.is_empty() && text[start..].starts_with(&written);
+    is_there.then(|| start..start + written.len())
+}

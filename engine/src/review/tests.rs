@@ -1,0 +1,362 @@
+use crate::bindings::exports::skillcell::plugin::catalog::{Duplicates, Edit, Remark, ReviewRequest, ReviewedFile};
+use crate::bindings::skillcell::plugin::types::Severity;
+use crate::catalog::Catalog;
+use crate::memory::{self, MemoryRoot};
+
+const RUNNABLE: [&str; 5] = [".py", ".js", ".ts", ".sh", ".wasm"];
+
+fn request(allow: &[&str]) -> ReviewRequest {
+    let owned = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect();
+    ReviewRequest { start: 0, allow: owned(allow), other_codes: Vec::new(), runnable: owned(&RUNNABLE) }
+}
+
+fn all(catalog: &Catalog, allow: &[&str]) -> Vec<ReviewedFile> {
+    let mut request = request(allow);
+    let mut files = Vec::new();
+    loop {
+        let page = catalog.review(&request);
+        files.extend(page.files);
+        match page.next {
+            Some(next) => request.start = next,
+            None => return files,
+        }
+    }
+}
+
+fn remarks(root: MemoryRoot) -> Vec<Remark> {
+    let catalog = memory::catalog(vec![root], Duplicates::Refuse);
+    all(&catalog, &[]).into_iter().flat_map(|file| file.remarks).collect()
+}
+
+/// Code, line and column of each remark.
+fn places(root: MemoryRoot) -> Vec<(String, u32, u32)> {
+    let place = |remark: Remark| {
+        let problem = remark.problem;
+        (problem.code, problem.line.unwrap_or_default(), problem.column.unwrap_or_default())
+    };
+    remarks(root).into_iter().map(place).collect()
+}
+
+fn codes(root: MemoryRoot) -> Vec<String> {
+    places(root).into_iter().map(|(code, ..)| code).collect()
+}
+
+/// A root with the skill `pdf` and files of its own.
+fn pdf(more: &str, body: &str) -> MemoryRoot {
+    let text = format!("---\nname: pdf\ndescription: d\n{more}---\n{body}");
+    let root = MemoryRoot::new("project").file("pdf/SKILL.md", &text).file("pdf/references/guide.md", "");
+    root.file("pdf/scripts/_shared.py", "").file("pdf/assets/a b.png", "").file("pdf/.hidden.md", "")
+}
+
+/// A text with the edits that are made together: of those that overlap, the first.
+fn mended(root: MemoryRoot, file: &str, text: &str) -> String {
+    let mut edits: Vec<Edit> = remarks(root.file(file, text)).into_iter().flat_map(|remark| remark.edits).collect();
+    edits.sort_by_key(|edit| (edit.start, edit.end));
+    edits.dedup();
+    let mut end = 0;
+    edits.retain(|edit| {
+        let fits = edit.start >= end;
+        end = if fits { edit.end } else { end };
+        fits
+    });
+    super::applied(text, &edits)
+}
+
+#[test]
+fn a_good_skill_has_no_remarks() {
+    let body = "See [the guide](references/guide.md#top), ![](assets/a%20b.png), [](<assets/a b.png>), @references/guide.md.\n\
+        [scripts](scripts/) and [here](SKILL.md), [there](https://example.org/a.md), [mail](mailto:a@example.org),\n\
+        [below](#below), `[code](nowhere.md)`, [text](url), [x](path/to/file.md), [y]({file}.md), [z](...).\n\
+        @angular/core, @pytest.fixture, @octocat, me@example.md, @example.com, `@nowhere.md`, @~/notes.md\n\
+        ```\n[code](nowhere.md) @nowhere.md\n```\n";
+    assert_eq!(places(pdf("", body)), []);
+}
+
+#[test]
+fn links_and_references_that_lead_nowhere_are_told_once() {
+    let body = "é [a](references/gide.md) ![b](nowhere.png) [a](references/gide.md)\n@nowhere.md, (@references/none.txt)\n\n[d]: gone/x.md\n[e](references/none)\n";
+    let remarks = remarks(pdf("", body));
+    let told: Vec<_> = remarks
+        .iter()
+        .map(|remark| (remark.problem.code.as_str(), remark.problem.line, remark.problem.column))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("dead-link", Some(5), Some(7)),
+            ("dead-link", Some(5), Some(32)),
+            ("dead-reference", Some(6), Some(2)),
+            ("dead-reference", Some(6), Some(16)),
+            ("dead-link", Some(8), Some(6)),
+            ("dead-link", Some(9), Some(5)),
+        ]
+    );
+    assert_eq!(remarks[0].problem.message, "`references/gide.md` is not there");
+    assert_eq!(remarks[0].problem.advice, "a close one is `references/guide.md`");
+}
+
+#[test]
+fn what_leaves_the_skill_or_is_hidden_is_told_as_such() {
+    let body = "[a](../other/SKILL.md) [b](/etc/passwd.txt) [c](../../../x.md) @../x.md [d](.hidden.md) [e](references/../references/guide.md)\n";
+    let codes = codes(pdf("", body).folder_skill("other", "other"));
+    assert_eq!(
+        codes,
+        ["outside-reference", "outside-reference", "outside-reference", "outside-reference", "dead-link"]
+    );
+}
+
+#[test]
+fn a_tree_skill_leads_to_its_resource_folder_from_there_and_from_beside() {
+    let text = |body: &str| format!("---\nkeywords: [word]\ndescription: d\n---\n{body}\n");
+    let root = |body: &str| {
+        MemoryRoot::new("project")
+            .file("ui/auth.md", &text(body))
+            .file("ui/auth/assets/x.txt", "")
+            .tree_skill("ui/forms")
+    };
+    for body in ["[a](assets/x.txt)", "[a](auth/assets/x.txt)", "[a](auth.md)", "@assets/x.txt"] {
+        assert_eq!(codes(root(body)), [""; 0], "{body}");
+    }
+    assert_eq!(codes(root("[a](forms.md)")), ["outside-reference"]);
+    assert_eq!(codes(root("[a](gone.md)")), ["dead-link"]);
+}
+
+#[test]
+fn declared_files_have_to_be_there_and_scripts_need_a_runtime() {
+    let more = "assets:\n  - references/guide.md\n  - file: nowhere.png\n    description: d\n\
+        scripts:\n  - {file: run.rb, execution: server}\n  - {file: run, execution: server}\n  - {file: read.rb}\n  - {file: x.wasm, execution: server}\n";
+    let root = pdf(more, "").file("pdf/run.rb", "").file("pdf/run", "").file("pdf/read.rb", "").file("pdf/x.wasm", "");
+    assert_eq!(
+        places(root),
+        [
+            ("missing-file".to_owned(), 6, 11),
+            ("no-runtime".to_owned(), 9, 12),
+            ("no-runtime".to_owned(), 10, 12),
+            ("extension-not-allowed".to_owned(), 12, 12),
+        ]
+    );
+}
+
+#[test]
+fn scripts_that_nobody_declares_are_told_once_where_the_text_names_one() {
+    let root = pdf("", "\nRun `scripts/b.py`.\n").file("pdf/scripts/a.py", "").file("pdf/scripts/b.py", "");
+    let remark = &remarks(root.file("pdf/scripts/data.json", ""))[0];
+    assert_eq!((remark.problem.line, remark.problem.column), (Some(6), Some(6)));
+    assert_eq!(
+        remark.problem.message,
+        "`scripts/a.py`, `scripts/b.py` are not declared, so `run_script` does not run them"
+    );
+    assert_eq!(codes(pdf("scripts: [scripts/a.py]\n", "").file("pdf/scripts/a.py", "")), [""; 0]);
+}
+
+#[test]
+fn arguments_that_become_the_same_variable_are_told() {
+    let more = "scripts:\n  - file: scripts/_shared.py\n    args: [a-b, {name: A_b}, c]\n";
+    assert_eq!(places(pdf(more, "")), [("argument-collision".to_owned(), 6, 24)]);
+}
+
+#[test]
+fn rules_of_the_format_are_told_where_they_are_broken() {
+    let long = format!("compatibility: {}\n", "x".repeat(501));
+    for (more, expected) in [
+        ("license: 2\n", vec![("off-format", 4, 10)]),
+        ("allowed-tools: [Read]\n", vec![("off-format", 4, 16)]),
+        (long.as_str(), vec![("off-format", 4, 16)]),
+        ("metadata:\n  a: 1\n  b: \"1\"\n  c: [x]\n", vec![("off-format", 5, 6), ("off-format", 7, 6)]),
+        ("metadata: x\n", vec![("off-format", 4, 11)]),
+        ("licence: MIT\n", vec![("unknown-key", 4, 1)]),
+        ("version: 1\nmodel: x\ntags: [a]\n", vec![]),
+        (
+            "assets: [{file: references/guide.md, type: [a], desciption: x}]\n",
+            vec![("wrong-type", 4, 44), ("unknown-key", 4, 49)],
+        ),
+        ("scripts: [{file: scripts/_shared.py, args: [{name: a, required: maybe}]}]\n", vec![("wrong-type", 4, 65)]),
+    ] {
+        let expected: Vec<_> =
+            expected.into_iter().map(|(code, line, column)| (code.to_owned(), line, column)).collect();
+        assert_eq!(places(pdf(more, "")), expected, "{more}");
+    }
+    let hyphens = MemoryRoot::new("project").folder_skill("a--b", "a--b");
+    assert_eq!(places(hyphens), [("bad-name".to_owned(), 2, 7)]);
+}
+
+#[test]
+fn names_of_folder_skills_collide_whatever_their_case() {
+    let root = MemoryRoot::new("project")
+        .folder_skill("a", "twin")
+        .folder_skill("b", "Twin")
+        .tree_skill("c/twin")
+        .folder_skill("d", "d");
+    let collisions: Vec<_> = remarks(root.clone())
+        .into_iter()
+        .map(|remark| remark.problem)
+        .filter(|problem| problem.code == "name-collision")
+        .collect();
+    let files: Vec<_> = collisions.iter().map(|problem| problem.location.path.as_str()).collect();
+    assert_eq!(files, ["a/SKILL.md", "b/SKILL.md"]);
+    assert_eq!(collisions[0].message, "the name `twin` is also that of `b/SKILL.md`");
+    let first = memory::catalog(vec![root], Duplicates::First);
+    assert!(
+        all(&first, &[]).iter().flat_map(|file| &file.remarks).all(|remark| remark.problem.code != "name-collision")
+    );
+}
+
+#[test]
+fn invisible_characters_are_told_in_everything_that_belongs_to_a_skill() {
+    let root = pdf("scripts: [scripts/run.sh]\n", "")
+        .file("pdf/scripts/run.sh", "echo '\u{202e}'\n")
+        .file("README.md", "\u{200b}");
+    let root = root.file("pdf/references/guide.md", "\u{feff}a\u{200b}b\n").file("bad/SKILL.md", "\u{200b}no skill\n");
+    let files: Vec<_> = all(&memory::catalog(vec![root], Duplicates::Refuse), &[])
+        .into_iter()
+        .map(|file| {
+            (file.file.path, file.remarks.into_iter().map(|remark| remark.problem.code).collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    let expected = [
+        ("bad/SKILL.md", "invisible-character no-front-matter"),
+        ("pdf/references/guide.md", "byte-order-mark invisible-character"),
+        ("pdf/scripts/run.sh", "hidden-text"),
+    ];
+    assert_eq!(files, expected.map(|(file, codes)| (file.to_owned(), codes.to_owned())));
+}
+
+#[test]
+fn a_comment_or_whoever_asks_silences_codes() {
+    let body = "[a](x.md) [b](../y.md)\n<!-- skillcell-lint allow: dead-link, name-differs -->\n";
+    let text = format!("---\nname: other\ndescription: d\n---\n{body}");
+    let catalog = memory::catalog(vec![MemoryRoot::new("project").file("pdf/SKILL.md", &text)], Duplicates::Refuse);
+    let silenced = |allow: &[&str]| -> Vec<(String, bool)> {
+        let remarks = all(&catalog, allow).into_iter().flat_map(|file| file.remarks);
+        remarks.map(|remark| (remark.problem.code, remark.silenced)).collect()
+    };
+    let expected = |outside| {
+        [("name-differs", true), ("dead-link", true), ("outside-reference", outside)]
+            .map(|(code, silenced)| (code.to_owned(), silenced))
+    };
+    assert_eq!(silenced(&[]), expected(false));
+    assert_eq!(silenced(&["outside-reference"]), expected(true));
+    assert_eq!(all(&catalog, &[])[0].allowed, ["dead-link", "name-differs"]);
+}
+
+#[test]
+fn what_one_file_can_produce_is_bounded_and_silenced_ones_take_no_room() {
+    let links: String = (0..400).map(|number| format!("[a](x{number}.md)\n")).collect();
+    let remarks_of = |body: &str| remarks(pdf("", body));
+    let many = remarks_of(&links);
+    assert_eq!(many.len(), 51);
+    let more = many.iter().find(|remark| remark.problem.code == "more-problems").unwrap();
+    assert_eq!(more.problem.message, "350 more problems in this file");
+    let silent = remarks_of(&format!("{links}[b](../y.md)\n<!-- skillcell-lint allow: dead-link -->\n"));
+    let loud: Vec<_> =
+        silent.iter().filter(|remark| !remark.silenced).map(|remark| remark.problem.code.as_str()).collect();
+    assert_eq!((silent.len(), loud), (51, vec!["outside-reference"]));
+}
+
+#[test]
+fn all_pages_together_are_everything() {
+    let body = "x".repeat(200_000);
+    let root = (0..60).fold(MemoryRoot::new("project"), |root, number| {
+        root.file(
+            &format!("s{number:02}/SKILL.md"),
+            &format!("---\nname: s{number:02}\ndescription: d\n---\n[a](b.md) {body}\n"),
+        )
+    });
+    let catalog = memory::catalog(vec![root], Duplicates::Refuse);
+    let first = catalog.review(&request(&[]));
+    assert_eq!(first.total, 60);
+    assert!(first.next.is_some_and(|next| next < 60));
+    let files = all(&catalog, &[]);
+    assert_eq!(files.len(), 60);
+    assert!(files.iter().all(|file| file.remarks.iter().any(|remark| remark.problem.code == "dead-link")));
+}
+
+#[test]
+fn the_name_becomes_that_of_the_folder() {
+    let root = || MemoryRoot::new("project");
+    for (file, text, expected) in [
+        (
+            "pdf/SKILL.md",
+            "---\nname: other # why\ndescription: d\n---\n",
+            "---\nname: pdf # why\ndescription: d\n---\n",
+        ),
+        (
+            "pdf/SKILL.md",
+            "---\r\nname: \"Bad Name\"\r\ndescription: d\r\n---\r\n",
+            "---\r\nname: pdf\r\ndescription: d\r\n---\r\n",
+        ),
+        ("pdf/SKILL.md", "---\ndescription: d\n---\n", "---\nname: pdf\ndescription: d\n---\n"),
+        ("pdf/SKILL.md", "---\r\ndescription: d\r\n---\r\n", "---\r\nname: pdf\r\ndescription: d\r\n---\r\n"),
+        ("pdf/SKILL.md", "---\ndescription: d\nname:\n---\n", "---\ndescription: d\nname: pdf\n---\n"),
+        ("a/pdf/SKILL.md", "---\nname: -pdf\ndescription: d\n---\n", "---\nname: pdf\ndescription: d\n---\n"),
+        ("true/SKILL.md", "---\nname: x\ndescription: d\n---\n", "---\nname: \"true\"\ndescription: d\n---\n"),
+        // The folder's name is no better, or nobody's business, or the value stands there in another way.
+        ("My Skill/SKILL.md", "---\nname: x\ndescription: d\n---\n", "---\nname: x\ndescription: d\n---\n"),
+        ("SKILL.md", "---\nname: x\ndescription: d\n---\n", "---\nname: x\ndescription: d\n---\n"),
+        ("pdf/SKILL.md", "---\nname: |\n  x\ndescription: d\n---\n", "---\nname: |\n  x\ndescription: d\n---\n"),
+        ("pdf/SKILL.md", "---\n{description: d}\n---\n", "---\n{description: d}\n---\n"),
+    ] {
+        assert_eq!(mended(root(), file, text), expected, "{file} {text:?}");
+    }
+}
+
+#[test]
+fn values_with_colons_get_quotes_and_words_become_a_list() {
+    let root = || MemoryRoot::new("project");
+    for (file, text, expected) in [
+        (
+            "pdf/SKILL.md",
+            "---\nname: pdf\ndescription: Use it: it's good\nhome: https://x.org\n---\n",
+            "---\nname: pdf\ndescription: 'Use it: it''s good'\nhome: https://x.org\n---\n",
+        ),
+        (
+            "pdf/SKILL.md",
+            "---\r\nname:  pdf\r\ndescription:  a: b\r\n---\r\n",
+            "---\r\nname:  pdf\r\ndescription:  'a: b'\r\n---\r\n",
+        ),
+        (
+            "a.md",
+            "---\nkeywords: api, c++ , x\ndescription: d\n---\n",
+            "---\nkeywords: [api, \"c++\", x]\ndescription: d\n---\n",
+        ),
+        (
+            "a.md",
+            "---\nkeywords: [api]\naliases: http # all\ndescription: d\n---\n",
+            "---\nkeywords: [api]\naliases: [http] # all\ndescription: d\n---\n",
+        ),
+        (
+            "pdf/SKILL.md",
+            "---\nname: pdf\ndescription: d\nkeywords: 'a, b'\n---\n",
+            "---\nname: pdf\ndescription: d\nkeywords: [a, b]\n---\n",
+        ),
+        // Nobody knows what was meant.
+        ("a.md", "---\nkeywords: {a: b}\ndescription: d\n---\n", "---\nkeywords: {a: b}\ndescription: d\n---\n"),
+        (
+            "pdf/SKILL.md",
+            "---\nname: pdf\ndescription: d\nlist: [a\n---\n",
+            "---\nname: pdf\ndescription: d\nlist: [a\n---\n",
+        ),
+    ] {
+        assert_eq!(mended(root(), file, text), expected, "{file} {text:?}");
+    }
+}
+
+#[test]
+fn a_mended_file_has_nothing_left_to_mend() {
+    let text = "\u{feff}---\r\nname: Bad\u{200b} Name\r\ndescription: Use it: now\r\nkeywords: api, web\r\n---\r\nx\u{ad}y\r\n";
+    let mut text = text.to_owned();
+    for _ in 0..3 {
+        text = mended(MemoryRoot::new("project"), "pdf/SKILL.md", &text);
+    }
+    assert_eq!(text, "---\r\nname: pdf\r\ndescription: 'Use it: now'\r\nkeywords: [api, web]\r\n---\r\nxy\r\n");
+    assert_eq!(codes(MemoryRoot::new("project").file("pdf/SKILL.md", &text)), [""; 0]);
+}
+
+#[test]
+fn severities_are_those_of_the_table_where_one_is_usual() {
+    let body = "[a](x.md) \u{202e}\n";
+    for remark in remarks(pdf("license: 2\nassets: [nowhere.md]\n", body)) {
+        let usual = crate::codes::find(&remark.problem.code).unwrap();
+        assert_eq!(remark.problem.severity == Severity::Error, usual.severity == Severity::Error, "{}", usual.name);
+    }
+}
