@@ -1,5 +1,8 @@
 //! `skillcell doctor`: whether everything works, and what to do where it does not.
 
+mod clients;
+mod reasons;
+
 use crate::{SKILLCELL, library};
 use serde_json::Value;
 use skillcell_tests::{Launch, component, files_below, repository, write_files};
@@ -72,7 +75,7 @@ fn the_bundled_library_works_and_every_section_is_told() {
     said.has("grants", &["ok: none"]);
     said.has("cache and records", &["ok: audit record: ", "0 lines, whole"]);
     said.has("integrations", &["warn: ", "`github` needs a token", "set GITHUB_TOKEN"]);
-    said.has("clients", &["warn: no client was found", "README.md"]);
+    said.has("clients", &["warn: no client was found", "skillcell client claude DIR --write"]);
     assert_eq!(said.section("tools that skills mention"), ["ok: none: "]);
 
     let output = doctor(&repository().join("fixtures/skills")).output();
@@ -126,6 +129,7 @@ fn a_wrong_configuration_is_told_with_its_line() {
     let said = told(doctor(folder.path()).config("scripts:\n  enabled: true\n  nonsense: 1\n"));
     assert_eq!(said.code, Some(1), "{:#}", said.report);
     said.has("configuration", &["fail: ", "config.yaml:3", "nonsense"]);
+    said.has("clients", &["warn: no client was found"]);
 }
 
 #[test]
@@ -166,15 +170,17 @@ fn grants_that_nobody_has_are_told() {
 fn clients_are_found_and_no_secret_is_told() {
     let folder = library(&crate::SMALL);
     let launch = doctor(folder.path()).folder(folder.path()).env("GITHUB_TOKEN", NOT_A_SECRET);
-    let settings = format!("{{\"mcpServers\": {{\"skillcell\": {{\"env\": {{\"T\": \"{NOT_A_SECRET}\"}}}}}}}}");
+    let settings = format!(
+        "{{\"mcpServers\": {{\"skillcell\": {{\"command\": \"{SKILLCELL}\", \"env\": {{\"T\": \"{NOT_A_SECRET}\"}}}}}}}}"
+    );
     write_files(launch.home(), &[(".claude.json", &settings), (".codex/config.toml", "model = \"x\"\n")]);
     write_files(folder.path(), &[(".mcp.json", "{}")]);
     let launch =
         launch.config(&format!("repos: [{{url: 'https://me:{NOT_A_SECRET}@git.example.com/team/skills.git'}}]\n"));
     let said = told(launch);
     assert_eq!(said.code, Some(0), "{:#}", said.report);
-    said.has("clients", &["ok: Claude Code: ", ".claude.json mentions skillcell"]);
-    said.has("clients", &["ok: Codex: ", "does not mention"]);
+    said.has("clients", &["ok: Claude Code: `skillcell` in ", ".claude.json starts this program"]);
+    said.has("clients", &["ok: Codex: ", "does not name"]);
     assert_eq!(said.section("clients").len(), 3, "{:#?}", said.section("clients"));
     said.has("integrations", &["ok: github: https://api.github.com"]);
     said.has("git", &["warn: https://git.example.com/team/skills.git, with a token: there is no clone"]);
@@ -187,8 +193,9 @@ fn what_does_not_load_or_was_changed_is_a_failure() {
     let bm25 = component("scorer-bm25");
     let pin = "0".repeat(64);
     let config = format!(
-        "matching: {{scorer: {{file: '{0}', sha256: {pin}}}}}\nintegrations: {{mine: {{file: '{0}', sha256: {pin}, address: 'https://example.com'}}}}\n",
-        bm25.display()
+        "scorers: {{broken: '{1}'}}\nscripts: {{runners: {{.py: gone.wasm}}}}\nmatching: {{scorer: {{file: '{0}', sha256: {pin}}}}}\nintegrations: {{mine: {{file: '{0}', sha256: {pin}, address: 'https://example.com'}}}}\n",
+        bm25.display(),
+        folder.path().join("forms.md").display()
     );
     let launch = doctor(folder.path()).config(&config);
     let home = launch.home().to_owned();
@@ -199,7 +206,12 @@ fn what_does_not_load_or_was_changed_is_a_failure() {
     }
     let said = told(launch);
     assert_eq!(said.code, Some(1), "{:#}", said.report);
-    said.has("engine and plugins", &["fail: scorer `scorer_bm25.wasm`, in use", "plugin check"]);
+    said.has("engine and plugins", &["fail: scorer `scorer_bm25.wasm`, in use", "is pinned: put the pinned file back"]);
+    said.has("engine and plugins", &["fail: script-runtime `gone.wasm`, in use", "cannot be read", "correct its path"]);
+    said.has(
+        "engine and plugins",
+        &["warn: scorer `broken`, not in use", "is no WebAssembly component", "plugin new NAME"],
+    );
     said.has("integrations", &["fail: mine: its component has the digest sha256:", "integrations.mine.sha256"]);
     said.has("cache and records", &["fail: audit record: ", "skillcell audit verify"]);
     said.has("roots", &["ok: ", "2 skills"]);

@@ -1,7 +1,5 @@
 //! `skillcell doctor`: whether everything works here, and what to do where it does not.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
 mod clients;
 mod grants;
 mod integrations;
@@ -13,11 +11,15 @@ mod roots;
 mod tools;
 
 use super::{Roots, open};
-use crate::config::{self, Config, ScorerChoice};
+use crate::config::{self, Config, ScorerChoice, variable};
+use crate::git;
+use crate::terminal::progress::Progress;
+use crate::terminal::{self, Output};
 use anyhow::Context as _;
 use clap::Args;
 use report::{Check, Report};
 use roots::Seen;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -25,6 +27,9 @@ pub struct Doctor {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Also ask the remotes of repositories, each for at most ten seconds
+    #[arg(long)]
+    online: bool,
     #[command(flatten)]
     roots: Roots,
 }
@@ -32,24 +37,33 @@ pub struct Doctor {
 pub fn run(arguments: Doctor) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
     match config::resolve(arguments.roots.told()) {
-        Ok(config) => examine(config, &mut report)?,
-        Err(error) => report.add("configuration", vec![Check::failed(&error)]),
+        Ok(config) => examine(config, arguments.online, &mut report)?,
+        Err(error) => {
+            report.add("configuration", vec![Check::failed(&error)]);
+            let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+            let project = std::env::current_dir().unwrap_or_default();
+            report.add("clients", clients::checks(home.as_deref(), &project));
+        }
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report.view())?);
+        terminal::print_json(&report.view())?;
     } else {
-        report.lines().iter().for_each(|line| println!("{line}"));
+        terminal::print_lines(&report.lines(Output::standard()))?;
     }
     Ok(ExitCode::from(u8::from(report.has_failed())))
 }
 
 /// Looks at one thing after the other. What does not work keeps nothing else from being looked at.
-fn examine(config: Config, report: &mut Report) -> anyhow::Result<()> {
+fn examine(mut config: Config, online: bool, report: &mut Report) -> anyhow::Result<()> {
+    let _looking = Progress::unknown("looking at everything");
     let (surface, scripts, grants) = (config.surface.clone(), config.scripts.enabled, config.grants.clone());
     let about_configuration = configuration(&config);
     let about_plugins = plugins::checks(&config);
     let about_places = places::checks(config.places.as_ref());
-    let about_repositories = repositories::checks(&config);
+    if online {
+        git::ask_credential_helper(&mut config.git);
+    }
+    let about_repositories = repositories::checks(&config, online);
     let about_integrations = integrations::checks(&config);
     let about_clients = clients::checks(config.roots.home.as_deref(), &config.roots.working_folder);
     let seen = look(config)?;

@@ -1,77 +1,160 @@
-//! Clients on this machine: whether the files in which they name servers are there, and name this one.
+//! Clients on this machine: whether the files in which they name servers can be read, and whether what they say of this one
+//! works. Nothing is told of other servers.
 
 use super::report::Check;
-use std::fs::File;
-use std::io::Read as _;
+use crate::cli::client::merge::{self, NoMerge};
+use crate::cli::client::places::{self, Bases, Client, Place};
+use crate::cli::client::{program, writing};
+use crate::cli::{Cli, Command};
+use crate::config::variable;
+use clap::Parser as _;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What their files are called, below the home folder or the project.
-const AT_HOME: [(&str, &str); 9] = [
-    ("Claude Code", ".claude.json"),
-    ("Claude", ".config/Claude/claude_desktop_config.json"),
-    ("Claude", "Library/Application Support/Claude/claude_desktop_config.json"),
-    ("Codex", ".codex/config.toml"),
-    ("Cursor", ".cursor/mcp.json"),
-    ("VS Code", ".config/Code/User/mcp.json"),
-    ("VS Code", "Library/Application Support/Code/User/mcp.json"),
-    ("Gemini", ".gemini/settings.json"),
-    ("Windsurf", ".codeium/windsurf/mcp_config.json"),
-];
-const IN_PROJECT: [(&str, &str); 5] = [
-    ("Claude Code", ".mcp.json"),
-    ("Codex", ".codex/config.toml"),
-    ("Cursor", ".cursor/mcp.json"),
-    ("VS Code", ".vscode/mcp.json"),
-    ("Gemini", ".gemini/settings.json"),
-];
+/// What this server is usually called.
+const OURS: &str = "skillcell";
 
-/// Most of a file that is looked through. Claude Code keeps its history beside its servers.
-const MOST_BYTES: u64 = 64 << 20;
+/// Members of an entry for a server that is not started but reached.
+const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
-const OURS: &[u8] = b"skillcell";
+/// A file of a client, and what is to be told about it.
+struct Found<'a> {
+    client: Option<Client>,
+    place: &'a Place,
+    file: &'a Path,
+}
 
 pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
-    let at_home = home.into_iter().flat_map(|home| AT_HOME.map(|(client, file)| (client, home.join(file))));
-    let in_project = IN_PROJECT.map(|(client, file)| (client, project.join(file)));
-    let mut files: Vec<(&str, PathBuf)> = at_home.chain(in_project).filter(|(_, file)| file.is_file()).collect();
-    files.sort();
-    files.dedup();
+    let bases = Bases { home, project, variable: &variable };
     let mut named = false;
-    let mut checks: Vec<Check> = Vec::new();
-    for (client, file) in files {
-        let path = file.display();
-        checks.push(match mentions_us(&file) {
-            Ok(true) => {
-                named = true;
-                Check::ok(format!("{client}: {path} mentions skillcell"))
+    let mut checks = Vec::new();
+    for (client, place, file) in places::existing(&bases) {
+        let found = Found { client, place: &place, file: &file };
+        match found.entries(project) {
+            Ok(entries) if entries.is_empty() => {
+                checks.push(Check::ok(format!("{}: {} does not name {OURS}", place.title, file.display())));
             }
-            Ok(false) => Check::ok(format!("{client}: {path} does not mention skillcell")),
-            Err(error) => Check::warn(format!("{client}: {path} cannot be read: {error}"), "let this user read it"),
-        });
+            Ok(entries) => {
+                named = true;
+                checks.extend(entries.iter().flat_map(|(name, entry)| found.check(name, entry)));
+            }
+            Err(check) => checks.push(check),
+        }
     }
     if !named {
-        checks.push(Check::warn("no client was found that mentions skillcell", "add it as README.md shows"));
+        checks.push(Check::warn(
+            format!("no client was found that names {OURS}"),
+            "run `skillcell client claude DIR --write`, or the same for codex, cursor, vscode or gemini",
+        ));
     }
     checks
 }
 
-/// Whether our name stands in a file; nothing else of it is kept or told.
-fn mentions_us(file: &Path) -> std::io::Result<bool> {
-    let mut bytes = Vec::new();
-    File::open(file)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes.windows(OURS.len()).any(|window| window == OURS))
+impl Found<'_> {
+    /// The entries for this server. Claude Code has further ones for single projects in the same file.
+    fn entries(&self, project: &Path) -> Result<Vec<(String, Value)>, Check> {
+        let Place { title, format, servers, .. } = *self.place;
+        let path = self.file.display();
+        let text = writing::text(self.file).map_err(|error| Check::warned(&format!("{title}: {error}")))?;
+        let read = format.read(&text).map_err(|error| {
+            let what = format!("{title}: {path} cannot be understood: {error}");
+            let advice = format!("mend it; {title} cannot read it either");
+            if text.contains(OURS) { Check::fail(what, advice) } else { Check::warn(what, advice) }
+        })?;
+        let wrong = |error: NoMerge| Check::warn(format!("{title}: {path}: {error}"), "see what is there");
+        let here = merge::entries(&read, servers).map_err(wrong)?;
+        let project =
+            project.to_str().and_then(|project| read.get("projects")?.get(project)?.get(servers)?.as_object());
+        let entries = here.into_iter().chain(project).flatten();
+        Ok(entries
+            .filter(|(name, entry)| is_ours(name, entry))
+            .map(|(name, entry)| (name.clone(), entry.clone()))
+            .collect())
+    }
+
+    /// A line for everything that keeps an entry from working, or one that says that it works.
+    fn check(&self, name: &str, entry: &Value) -> Vec<Check> {
+        let title = self.place.title;
+        let said = format!("{title}: `{name}` in {}", self.file.display());
+        let again = match self.client {
+            Some(client) => {
+                let project = if self.place.scope == places::Scope::Project { " --scope project" } else { "" };
+                format!("write it anew: `skillcell client {} DIR{project} --write --force`", client.word())
+            }
+            None => "correct it there".to_owned(),
+        };
+        if ADDRESSES.iter().any(|address| entry.get(address).is_some()) {
+            return vec![Check::ok(format!("{said} is reached over HTTP"))];
+        }
+        let Some(command) = entry.get("command").and_then(Value::as_str) else {
+            return vec![Check::fail(format!("{said} names no command"), again)];
+        };
+        let Some(program) = program::find(command) else {
+            return vec![Check::fail(format!("{said} starts `{command}`, which is not there or no program"), again)];
+        };
+        let mut checks = Vec::new();
+        if is_switched_off(entry) {
+            checks.push(Check::warn(format!("{said} is switched off"), format!("switch it on in {title}")));
+        }
+        if command.contains('/') && !Path::new(command).is_absolute() {
+            checks.push(Check::warn(format!("{said} starts `{command}`, which depends on where {title} is"), &again));
+        }
+        if !program::is_called_skillcell(command) {
+            checks.push(Check::ok(format!("{said} starts `{command}`, of which nothing more is known")));
+            return checks;
+        }
+        let own = std::env::current_exe().unwrap_or_default();
+        if !program::is_same(&program, &own) {
+            checks.push(Check::warn(
+                format!("{said} starts another one, {}; this is {}", program.display(), own.display()),
+                &again,
+            ));
+        }
+        match folders(entry) {
+            None => checks.push(Check::fail(format!("{said} has arguments that do not make it a server"), &again)),
+            Some(folders) => checks.extend(folders.iter().filter_map(|folder| self.missing(&said, folder))),
+        }
+        if checks.is_empty() {
+            checks.push(Check::ok(format!("{said} starts this program")));
+        }
+        checks
+    }
+
+    /// What is wrong with a folder that an entry names.
+    fn missing(&self, said: &str, folder: &str) -> Option<Check> {
+        let path = PathBuf::from(folder);
+        if path.is_relative() {
+            let what = format!("{said} serves `{folder}`, which depends on where {} starts it", self.place.title);
+            return Some(Check::warn(what, "name folders by their whole paths"));
+        }
+        let advice = "make it, or correct it there; its skills are served as soon as it is there";
+        (!path.is_dir()).then(|| Check::warn(format!("{said} serves {folder}, which is no folder"), advice))
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn is_ours(name: &str, entry: &Value) -> bool {
+    let command = entry.get("command").and_then(Value::as_str);
+    name == OURS || command.is_some_and(program::is_called_skillcell)
+}
 
-    #[test]
-    fn a_file_that_is_both_at_home_and_in_the_project_is_told_once() {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::create_dir(home.path().join(".cursor")).unwrap();
-        std::fs::write(home.path().join(".cursor/mcp.json"), "{\"mcpServers\":{\"skillcell\":{}}}").unwrap();
-        assert_eq!(checks(Some(home.path()), home.path()).len(), 1);
-        assert_eq!(checks(None, Path::new("/nowhere")).len(), 1);
-    }
+fn is_switched_off(entry: &Value) -> bool {
+    entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false))
+}
+
+/// The folders that an entry serves, if this version understands its arguments and they make it a server.
+fn folders(entry: &Value) -> Option<Vec<String>> {
+    let words = match entry.get("args") {
+        None => Vec::new(),
+        Some(words) => words.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?,
+    };
+    let cli = Cli::try_parse_from(std::iter::once(OURS).chain(words)).ok()?;
+    let serve = match cli.command {
+        None => cli.serve,
+        Some(Command::Serve(serve)) => serve,
+        Some(_) => return None,
+    };
+    let variable = entry.get("env").and_then(|env| env.get("SKILLS_DIR")?.as_str()).map(str::to_owned);
+    let named = serve.folders.into_iter().chain(serve.more.folders).chain(variable);
+    let split = named.flat_map(|list| list.split(',').map(|folder| folder.trim().to_owned()).collect::<Vec<_>>());
+    Some(split.filter(|folder| !folder.is_empty()).collect())
 }

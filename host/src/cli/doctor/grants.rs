@@ -4,6 +4,7 @@ use super::report::Check;
 use super::roots::Seen;
 use crate::config::variable;
 use crate::grants::{Entry, Grant, Grants};
+use crate::sha256::Sha256;
 use std::path::{Path, PathBuf};
 
 /// A line for each grant, and one for each thing that is granted and not there. `enabled` tells whether scripts run.
@@ -21,7 +22,7 @@ fn checks_of(entry: &Entry, seen: Option<&Seen>, file: &Path) -> Vec<Check> {
     let Entry { root, skill_path, grant } = entry;
     let name = format!("`{skill_path}` in {}", root.display());
     let mut checks = vec![match find(entry, seen) {
-        Ok(()) => Check::ok(format!("{name}: {}", told(grant))),
+        Ok(pin) => check_pin(&name, grant, pin, file),
         Err(missing) => Check::warn(
             format!("{name}: {missing}, so nobody has this grant"),
             format!("correct it under `grants` in {}", file.display()),
@@ -44,13 +45,25 @@ fn checks_of(entry: &Entry, seen: Option<&Seen>, file: &Path) -> Vec<Check> {
     checks
 }
 
-/// Whether the skill that a grant is for is served; else what is missing.
-fn find(entry: &Entry, seen: Option<&Seen>) -> Result<(), &'static str> {
-    let Some(seen) = seen else { return Err("no root can be read") };
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let root = seen.roots.iter().find(|root| real(&root.path) == real(&entry.root));
-    let root = root.ok_or("that folder is no root now")?;
-    if root.skills.contains(&entry.skill_path) { Ok(()) } else { Err("there is no such skill") }
+/// The digest of the skill that a grant is for, if it was asked for; else why nobody has that grant.
+fn find<'a>(entry: &Entry, seen: Option<&'a Seen>) -> Result<Option<&'a Result<Sha256, String>>, &'static str> {
+    let seen = seen.ok_or("no root can be read")?;
+    Ok(seen.digests.get(seen.skill_of(entry)?))
+}
+
+/// What a grant gives, unless it is pinned to a skill that is another one now.
+fn check_pin(name: &str, grant: &Grant, now: Option<&Result<Sha256, String>>, file: &Path) -> Check {
+    match (grant.digest, now) {
+        (Some(pinned), Some(Ok(digest))) if pinned != *digest => Check::fail(
+            format!("{name}: void, because the skill changed since it was pinned"),
+            format!("review it, then write `digest: {digest}` in {}", file.display()),
+        ),
+        (Some(_), Some(Err(reason))) => Check::fail(
+            format!("{name}: void, because the skill has no digest: {reason}"),
+            format!("remove `digest` from the grant in {}, or make the skill smaller", file.display()),
+        ),
+        _ => Check::ok(format!("{name}: {}", told(grant))),
+    }
 }
 
 fn told(grant: &Grant) -> String {
@@ -65,7 +78,7 @@ fn told(grant: &Grant) -> String {
         paths("write", &grant.write),
         (!variables.is_empty()).then(|| format!("variables {}", variables.join(", "))),
         (!hosts.is_empty()).then(|| format!("connect to {}", hosts.join(", "))),
-        grant.digest.map(|digest| format!("pinned to {digest}, as `skillcell run --dry-run` compares it")),
+        grant.digest.map(|digest| format!("pinned to {digest}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }

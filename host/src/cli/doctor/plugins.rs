@@ -12,14 +12,18 @@ pub fn checks(config: &Config) -> Vec<Check> {
 }
 
 fn check(plugin: &Plugin) -> Check {
-    let digest = plugin.sha256.map(|digest| format!(", {digest}")).unwrap_or_default();
     let used = if plugin.in_use { "in use" } else { "not in use" };
-    let what = format!("{} `{}`, {used}, from {}{digest}", plugin.world.name(), plugin.name, plugin.from);
-    match &plugin.problem {
-        None => Check::ok(what),
-        Some(problem) if plugin.in_use => {
-            Check::fail(format!("{what}: {problem}"), "see `skillcell plugin check` of its file, or stop using it")
-        }
-        Some(problem) => Check::warn(format!("{what}: {problem}"), "mend it before you choose it"),
-    }
+    let what = format!("{} `{}`, {used}, from {}", plugin.world.name(), plugin.name, plugin.from);
+    let Some(problem) = &plugin.problem else {
+        let digest = plugin.sha256.map(|digest| format!(", {digest}")).unwrap_or_default();
+        return Check::ok(format!("{what}{digest}"));
+    };
+    let usual = if plugin.sha256.is_some() {
+        "see `skillcell plugin check` of its file, or stop using it"
+    } else {
+        "correct its path in the operator's file, or stop using it"
+    };
+    let (problem, advice) = problem.split_once("\nhint: ").unwrap_or((problem, usual));
+    let what = format!("{what}: {problem}");
+    if plugin.in_use { Check::fail(what, advice) } else { Check::warn(what, advice) }
 }

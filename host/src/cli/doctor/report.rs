@@ -1,6 +1,7 @@
 //! What `doctor` found out, for people and as JSON.
 
 use crate::printable::{counted, printable_up_to};
+use crate::terminal::{Output, Tone};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -55,12 +56,13 @@ impl Check {
         Self { advice: advice.map(shown), ..Self::ok(what) }
     }
 
-    fn lines(&self) -> impl Iterator<Item = String> {
-        let state = match self.state {
-            State::Ok => "ok  ",
-            State::Warn => "warn",
-            State::Fail => "fail",
+    fn lines(&self, output: Output) -> impl Iterator<Item = String> {
+        let (tone, state) = match self.state {
+            State::Ok => (Tone::Good, "ok  "),
+            State::Warn => (Tone::Warning, "warn"),
+            State::Fail => (Tone::Bad, "fail"),
         };
+        let state = output.toned(tone, state);
         let advice = self.advice.iter().map(|advice| format!("        {advice}"));
         std::iter::once(format!("  {state}  {}", self.what)).chain(advice)
     }
@@ -84,11 +86,11 @@ impl Report {
         self.count(State::Fail) > 0
     }
 
-    pub fn lines(&self) -> Vec<String> {
+    pub fn lines(&self, output: Output) -> Vec<String> {
         let mut lines = Vec::new();
         for (section, checks) in &self.sections {
-            lines.push((*section).to_owned());
-            lines.extend(checks.iter().flat_map(Check::lines));
+            lines.push(output.toned(Tone::Heading, section));
+            lines.extend(checks.iter().flat_map(|check| check.lines(output)));
             lines.push(String::new());
         }
         let (warnings, failures) = (self.count(State::Warn), self.count(State::Fail));
@@ -122,8 +124,9 @@ mod tests {
         let mut report = Report::default();
         report.add("roots", vec![Check::ok("a\nb\u{202e}"), Check::failed(&"it broke\nhint: mend it")]);
         let lines = ["roots", "  ok    a\\nb\\u{202e}", "  fail  it broke", "        mend it", ""];
-        assert_eq!(report.lines()[..5], lines);
-        assert_eq!(report.lines()[5], "1 failure, 0 warnings");
+        let shown = report.lines(Output::plain());
+        assert_eq!(shown[..5], lines);
+        assert_eq!(shown[5], "1 failure, 0 warnings");
         assert!(report.has_failed());
     }
 }

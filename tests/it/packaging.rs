@@ -1,0 +1,164 @@
+//! What is packed and published agrees with what is built here.
+
+use crate::{SKILLCELL, SMALL, library};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, repository};
+use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn json_of(path: &str) -> Value {
+    serde_json::from_str(&text(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The version that all packages of the workspace have.
+fn version() -> String {
+    let output = Launch::bare(SKILLCELL).arg("--version").output();
+    let said = String::from_utf8(output.stdout).unwrap();
+    said.trim().strip_prefix("skillcell ").unwrap_or_else(|| panic!("no version: {said}")).to_owned()
+}
+
+/// The lines of the Containerfile that begin with a word, without it; those that go on are one.
+fn steps(word: &str) -> Vec<String> {
+    let whole = text("packaging/Containerfile").replace("\\\n", " ");
+    whole.lines().filter_map(|line| line.strip_prefix(word)?.strip_prefix(' ').map(str::to_owned)).collect()
+}
+
+/// What is copied into the image from the repository.
+fn copied() -> Vec<String> {
+    let from_here = steps("COPY").into_iter().filter(|step| !step.starts_with("--from="));
+    from_here
+        .flat_map(|step| {
+            let words: Vec<String> = step.split_whitespace().map(str::to_owned).collect();
+            words[..words.len() - 1].to_vec()
+        })
+        .collect()
+}
+
+#[test]
+fn every_package_has_the_version_of_the_program() {
+    let version = version();
+    assert_eq!(json_of("packaging/mcpb/manifest.json")["version"], json!(version));
+    let server = json_of("server.json");
+    assert_eq!(server["version"], json!(version));
+    let image = server["packages"][0]["identifier"].as_str().unwrap();
+    assert!(image.ends_with(&format!(":{version}")), "{image}");
+}
+
+#[test]
+fn the_registry_is_told_what_it_demands() {
+    let server = json_of("server.json");
+    let schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+    assert_eq!(server["$schema"], schema);
+    let name = server["name"].as_str().unwrap();
+    let (space, own) = name.split_once('/').expect("a space and a name");
+    let legal = |text: &str| {
+        !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_".contains(letter))
+    };
+    assert!(legal(space) && legal(own) && name.len() <= 200, "{name}");
+    let length = server["description"].as_str().unwrap().chars().count();
+    assert!((1..=100).contains(&length), "the description has {length} characters");
+    let packages = server["packages"].as_array().unwrap();
+    assert!(!packages.is_empty());
+    for package in packages {
+        assert_eq!(package["registryType"], "oci", "a bundle is added with its digest when it is made");
+        assert_eq!(package["transport"], json!({"type": "stdio"}));
+        assert!(package["identifier"].is_string() && package.get("version").is_none(), "{package}");
+    }
+    let manifest = text("Cargo.toml");
+    let url = server["repository"]["url"].as_str().unwrap();
+    assert!(manifest.contains(&format!("repository = \"{url}\"")), "{url}");
+    // The registry believes only an image that names the server.
+    let label = format!("io.modelcontextprotocol.server.name=\"{name}\"");
+    assert!(steps("LABEL").iter().any(|step| step.contains(&label)), "{label}");
+}
+
+#[test]
+fn the_bundle_names_the_tools_that_the_server_offers() {
+    let manifest = json_of("packaging/mcpb/manifest.json");
+    let names = |tools: &[Value]| -> BTreeSet<String> {
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let folder = library(&SMALL);
+    let mut session = crate::serve(folder.path()).start();
+    assert_eq!(names(manifest["tools"].as_array().unwrap()), names(&session.all("tools/list", "tools")));
+}
+
+#[test]
+fn the_bundle_starts_a_server_as_a_client_would() {
+    let manifest = json_of("packaging/mcpb/manifest.json");
+    let server = &manifest["server"];
+    let entry = server["entry_point"].as_str().unwrap();
+    assert_eq!(server["mcp_config"]["command"], json!(format!("${{__dirname}}/{entry}")));
+    assert!(text("packaging/mcpb/bundle").contains(&format!("\"$stage/{entry}\"")), "{entry} is packed");
+    assert_eq!(manifest["user_config"]["skills"]["multiple"], true);
+    let chosen = [library(&SMALL[..1]), library(&SMALL[1..])];
+    let arguments = server["mcp_config"]["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+    let mut launch = Launch::bare(SKILLCELL);
+    for word in arguments {
+        launch = match word {
+            "${user_config.skills}" => chosen.iter().fold(launch, |launch, folder| launch.arg(folder.path())),
+            word => launch.arg(word),
+        };
+    }
+    let mut session = launch.start();
+    crate::still_answers(&mut session);
+    assert_eq!(session.call_json("skills_list", json!({}))["skills"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_image_is_built_from_files_that_are_there_and_by_the_right_compiler() {
+    let copied = copied();
+    for path in &copied {
+        assert!(repository().join(path).exists(), "{path} is not there");
+    }
+    let toolchain = text("rust-toolchain.toml");
+    let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap().trim_matches('"');
+    let stages = steps("FROM");
+    let [build, run] = &stages[..] else { panic!("two stages: {stages:?}") };
+    assert!(
+        build.starts_with(&format!("docker.io/library/rust:{channel}-")) && build.ends_with(" AS build"),
+        "{build}"
+    );
+    // What was linked with one version of the C library runs with that one.
+    assert!(build.contains("bookworm") && run.contains("bookworm"), "{build} and {run}");
+    for script in ["host/artifacts/build.rs", "tests/build.rs"] {
+        let all = text(script);
+        let depends = all.split("depends_on(&[").skip(1).map(|rest| rest.split(']').next().unwrap());
+        for path in depends.flat_map(|list| list.split(',')).map(|word| word.trim().trim_matches('"')) {
+            let is_copied = copied.iter().any(|folder| Path::new(path).starts_with(folder));
+            assert!(path.is_empty() || is_copied, "{script} needs {path}, which is not copied");
+        }
+    }
+}
+
+#[test]
+fn the_image_has_everything_that_cargo_wants_to_see() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in copied() {
+        symlink(repository().join(&path), folder.path().join(&path)).unwrap();
+    }
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"]);
+    let output = cargo.arg(folder.path().join("Cargo.toml")).output().expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert!(packages.iter().any(|package| package["name"] == "skillcell"), "{packages:?}");
+}
+
+#[test]
+fn the_image_runs_without_rights_and_without_secrets() {
+    let user = steps("USER");
+    let [user] = &user[..] else { panic!("one user: {user:?}") };
+    assert!(user.split(':').all(|number| number.parse::<u32>().is_ok_and(|number| number > 0)), "{user}");
+    assert_eq!(steps("ENTRYPOINT"), [r#"["skillcell", "serve"]"#]);
+    assert_eq!(steps("ENV"), ["HOME=/home/skillcell"]);
+    assert_eq!((steps("ADD"), steps("ARG")), (Vec::<String>::new(), Vec::new()));
+    assert_eq!(steps("VOLUME"), [r#"["/home/skillcell"]"#]);
+}
