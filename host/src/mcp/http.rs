@@ -4,12 +4,10 @@
 
 pub mod config;
 mod guard;
-mod patient;
 mod rate;
 mod refusal;
-mod timer;
-mod token;
 
+use crate::listening::{self, Answer};
 use crate::mcp::paging;
 use crate::mcp::requests::LAST_ANSWERS;
 use crate::mcp::server::Skillcell;
@@ -18,51 +16,29 @@ use crate::sha256::hex;
 use bytes::Bytes;
 use config::{HttpConfig, HttpProblem};
 use guard::{Guard, PATH};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
-use patient::Patient;
 use rate::{Limiter, Rate};
 use refusal::Refusal;
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use timer::Timer;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use wasmtime_wasi_http::io::TokioIo;
 
 /// Largest body, in bytes. The longest arguments of any tool fit in many times.
 const BODY_BYTES: usize = 4 << 20;
 
-/// Largest head, in bytes. Real ones have less than one kilobyte.
-const HEAD_BYTES: usize = 16 << 10;
-
-/// Longest wait for a head, and so also for the next request on an idle connection. Clients open a new one at no cost, and
-/// whoever has no token holds a place no longer than this.
-const HEAD_TIME: Duration = Duration::from_secs(5);
-
-/// Longest that a client may leave unread what it asked for.
-const WRITE_TIME: Duration = Duration::from_secs(30);
-
 /// Longest wait for a body, from its first byte to its last.
 const BODY_TIME: Duration = Duration::from_secs(30);
-
-/// Most connections at once. Others wait in the kernel until one ends. A client has one that listens and a few that ask.
-const CONNECTIONS: usize = 512;
 
 /// Requests of one address. All clients of a machine are one address, and on two processors 64 that ask without a pause
 /// reach about 12,000 a second. Whoever sends more does not wait for answers.
@@ -72,13 +48,8 @@ const REQUESTS: Rate = Rate { each_second: 20_000, at_once: 40_000 };
 /// is logged.
 const TRESPASSES: Rate = Rate { each_second: 20, at_once: 20 };
 
-/// Until the next try after no connection could be accepted. Usually there are too many open files.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
-
 /// The header that names a session.
 pub const SESSION: &str = "mcp-session-id";
-
-type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Answers until the server ends. Then open connections have a moment to end as well.
 pub async fn serve(server: Skillcell, http: HttpConfig, ended: CancellationToken) -> Result<(), HttpProblem> {
@@ -90,13 +61,7 @@ pub async fn serve(server: Skillcell, http: HttpConfig, ended: CancellationToken
     let door = Arc::new(Door::new(server, guard, ended.clone()));
     announce(address, untold.as_deref());
 
-    let mut connections = JoinSet::new();
-    while let Some((stream, peer)) = accept(&listener, &mut connections, &ended).await {
-        connections.spawn(converse(Arc::clone(&door), stream, peer.ip(), ended.clone()));
-    }
-    drop(listener);
-    let all = async { while connections.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(LAST_ANSWERS, all).await;
+    listening::listen(listener, door, ended, LAST_ANSWERS).await;
     Ok(())
 }
 
@@ -105,61 +70,6 @@ fn announce(address: SocketAddr, token: Option<&str>) {
     let token = token.map(|token| format!("token: {token}\n")).unwrap_or_default();
     let lines = format!("{token}listening on http://{address}{PATH}\n");
     let _ = std::io::stderr().write_all(lines.as_bytes());
-}
-
-/// The next connection, as soon as there is a place for it. None at the end of the server.
-async fn accept(
-    listener: &TcpListener,
-    connections: &mut JoinSet<()>,
-    ended: &CancellationToken,
-) -> Option<(TcpStream, SocketAddr)> {
-    loop {
-        while connections.try_join_next().is_some() {}
-        let accepted = tokio::select! {
-            () = ended.cancelled() => return None,
-            Some(_) = connections.join_next(), if connections.len() >= CONNECTIONS => continue,
-            accepted = listener.accept(), if connections.len() < CONNECTIONS => accepted,
-        };
-        match accepted {
-            Ok(accepted) => return Some(accepted),
-            Err(error) => {
-                tracing::warn!("cannot accept a connection: {error}");
-                let _ = tokio::time::timeout(ACCEPT_AGAIN, ended.cancelled()).await;
-            }
-        }
-    }
-}
-
-/// Answers one request after the other, until the client goes away or the server ends.
-async fn converse(door: Arc<Door>, stream: TcpStream, peer: IpAddr, ended: CancellationToken) {
-    // An answer is written at once, and waiting to fill a packet only delays it.
-    let _ = stream.set_nodelay(true);
-    let asked = AtomicBool::new(false);
-    let answer = service_fn(|request| {
-        asked.store(true, Ordering::Relaxed);
-        let door = Arc::clone(&door);
-        async move { Ok::<_, Infallible>(door.answer(peer, request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(Timer)
-        .header_read_timeout(HEAD_TIME)
-        .max_header_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(Patient::new(stream, WRITE_TIME)), answer);
-    tokio::pin!(connection);
-    let served = tokio::select! {
-        served = connection.as_mut() => served,
-        () = ended.cancelled() => {
-            // Nobody waits for an answer, and hyper would wait for the rest of a first head.
-            if !asked.load(Ordering::Relaxed) {
-                return;
-            }
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = served {
-        tracing::debug!("a connection broke: {error}");
-    }
 }
 
 /// What all connections share: the checks, and MCP behind them.
@@ -183,19 +93,6 @@ impl Door {
         let mcp = StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
         let (requests, trespasses) = (Limiter::new(REQUESTS), Limiter::new(TRESPASSES));
         Self { guard, requests, trespasses, mcp, ended }
-    }
-
-    async fn answer(&self, peer: IpAddr, request: Request<Incoming>) -> Answer {
-        let (head, body) = request.into_parts();
-        if let Err(refusal) = self.admit(peer, &head) {
-            return refusal.response();
-        }
-        tokio::select! {
-            // First, so that rmcp does not complain about requests without an answer.
-            biased;
-            () = self.ended.cancelled() => Refusal::Ending.response(),
-            answer = self.ask(head, body) => answer.unwrap_or_else(Refusal::response),
-        }
     }
 
     fn admit(&self, peer: IpAddr, head: &Parts) -> Result<(), Refusal> {
@@ -234,6 +131,21 @@ impl Door {
             answer.headers_mut().insert(SESSION, session);
         }
         Ok(answer)
+    }
+}
+
+impl listening::Door for Door {
+    async fn answer(&self, peer: IpAddr, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        if let Err(refusal) = self.admit(peer, &head) {
+            return refusal.response();
+        }
+        tokio::select! {
+            // First, so that rmcp does not complain about requests without an answer.
+            biased;
+            () = self.ended.cancelled() => Refusal::Ending.response(),
+            answer = self.ask(head, body) => answer.unwrap_or_else(Refusal::response),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Why a task is answered as it is, for people and as JSON.
+//! Why a task is answered as it is, for people.
 
 use crate::cli::table::{aligned, end_of};
 use crate::printable::{printable, printable_up_to};
-use serde::Serialize;
+use crate::scorers::explanation::{Explanation, Given, Ranked, Refused, Thresholds};
+use crate::terminal::{Output, Tone};
 
 /// Longest line, in characters: what a terminal usually has.
 const LINE: usize = 100;
@@ -10,61 +11,11 @@ const LINE: usize = 100;
 /// Longest name of a skill in the table, in characters.
 const NAME: usize = 44;
 
-#[derive(Debug, Serialize)]
-pub struct Explanation {
-    /// The scorer whose numbers rank.
-    #[serde(rename = "scorer")]
-    pub decides: String,
-    /// The scorer that was chosen. Another decides only when it failed.
-    #[serde(skip)]
-    pub chosen: String,
-    /// Of the best candidate's root.
-    pub thresholds: Thresholds,
-    /// The best first, also those that score too little.
-    pub candidates: Vec<Ranked>,
-    /// Scorers without an answer.
-    pub failures: Vec<Refused>,
-}
-
-/// When a skill counts as an answer.
-#[derive(Debug, Serialize)]
-pub struct Thresholds {
-    pub min_score: f64,
-    pub ambiguity_threshold: f64,
-    pub max_results: u32,
-}
-
-/// A skill, and what each scorer gives it.
-#[derive(Debug, Serialize)]
-pub struct Ranked {
-    pub skill_path: String,
-    /// What the ranking goes by, with a thousandth for each point of priority.
-    pub score: f64,
-    /// What its root asks for.
-    pub min_score: f64,
-    pub scores: Vec<Given>,
-}
-
-/// What one scorer gives a skill.
-#[derive(Debug, Serialize)]
-pub struct Given {
-    pub scorer: String,
-    pub score: f64,
-    pub reason: String,
-}
-
-/// A scorer that gave no answer.
-#[derive(Debug, Serialize)]
-pub struct Refused {
-    pub scorer: String,
-    pub reason: String,
-}
-
 impl Explanation {
     /// A table with a row for each candidate, the reasons below it, and what led to the answer.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn lines(&self, output: Output) -> Vec<String> {
         let mut lines = vec![String::new()];
-        lines.extend(self.table());
+        lines.extend(self.table(output));
         if self.candidates.is_empty() {
             lines.push("no scorer finds anything".to_owned());
         }
@@ -76,7 +27,7 @@ impl Explanation {
         lines
     }
 
-    fn table(&self) -> Vec<String> {
+    fn table(&self, output: Output) -> Vec<String> {
         let Some(best) = self.candidates.first() else { return Vec::new() };
         let mark = |scorer: &str| if scorer == self.decides { format!("{scorer} *") } else { scorer.to_owned() };
         let header = best.scores.iter().map(|given| printable(&mark(&given.scorer)));
@@ -89,10 +40,11 @@ impl Explanation {
         let rows: Vec<Vec<String>> =
             std::iter::once(header).chain(self.candidates.iter().enumerate().map(row)).collect();
         let mut lines = aligned(&rows).into_iter();
-        let mut shown: Vec<String> = lines.next().into_iter().collect();
+        let heading = lines.next().map(|heading| output.toned(Tone::Heading, &heading));
+        let mut shown: Vec<String> = heading.into_iter().collect();
         for (line, ranked) in lines.zip(&self.candidates) {
             shown.push(line);
-            shown.extend(ranked.reasons());
+            shown.extend(ranked.reasons().iter().map(|reason| output.toned(Tone::Faint, reason)));
         }
         shown
     }
@@ -151,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_table_names_who_decides_and_gives_every_reason() {
-        let lines = explanation().lines();
+        let lines = explanation().lines(Output::plain());
         assert_eq!(
             lines[1..4],
             ["   skill     keyword  bm25 *", "1  ui/login  0.500    0.750", "     bm25     name: login"]
@@ -165,6 +117,6 @@ mod tests {
     #[test]
     fn a_scorer_that_failed_does_not_decide() {
         let failed = Explanation { chosen: "mine".to_owned(), ..explanation() };
-        assert!(failed.lines().contains(&"* `bm25` decides, because `mine` failed".to_owned()));
+        assert!(failed.lines(Output::plain()).contains(&"* `bm25` decides, because `mine` failed".to_owned()));
     }
 }

@@ -1,6 +1,6 @@
 //! What the server was told about HTTP: where it listens, by which names it is reached, and the token.
 
-use crate::mcp::http::token::{Token, TokenProblem};
+use crate::listening::token::{Token, TokenProblem};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;

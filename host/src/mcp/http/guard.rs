@@ -1,24 +1,21 @@
 //! Who may ask over HTTP. Everything is decided by the head of a request, before its body is read.
 
+use crate::listening::hosts::{Hosts, LOOPBACK, only};
+use crate::listening::token::Token;
 use crate::mcp::http::config::Name;
 use crate::mcp::http::refusal::Refusal;
-use crate::mcp::http::token::Token;
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::header::{AUTHORIZATION, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use std::net::SocketAddr;
 
 /// Where MCP is served.
 pub const PATH: &str = "/mcp";
 
-/// What this machine calls itself.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-
 /// Knows what the head of a request must say.
 #[derive(Debug)]
 pub struct Guard {
     token: Token,
-    /// What `Host` may say, in lower case.
-    hosts: Vec<String>,
+    hosts: Hosts,
     /// The origins of pages that the proxy serves.
     origins: Vec<String>,
 }
@@ -28,25 +25,14 @@ impl Guard {
     pub fn new(token: Token, names: &[Name], address: SocketAddr) -> Self {
         let proxied: Vec<String> = names.iter().flat_map(Name::spellings).collect();
         let origins = proxied.iter().map(|name| format!("https://{name}")).collect();
-        let own = SocketAddr::new(address.ip(), 0).to_string();
-        let here = LOOPBACK.into_iter().chain(own.strip_suffix(":0"));
-        let hosts = if proxied.is_empty() {
-            here.flat_map(|name| [name.to_owned(), format!("{name}:{}", address.port())]).collect()
-        } else {
-            proxied
-        };
+        let hosts = if proxied.is_empty() { Hosts::here(address) } else { Hosts::named(proxied) };
         Self { token, hosts, origins }
     }
 
     pub fn check(&self, head: &Parts) -> Result<(), Refusal> {
-        let host = only(head, &HOST)?.ok_or(Refusal::Nameless)?;
         let origin = only(head, &ORIGIN)?;
         let authorization = only(head, &AUTHORIZATION)?;
-        // Of a name in the request line and one in the header, software differs on which one counts.
-        let line = head.uri.authority().map(|authority| authority.as_str().as_bytes());
-        if !self.is_host(host.as_bytes()) || !line.is_none_or(|name| self.is_host(name)) {
-            return Err(Refusal::Host);
-        }
+        self.hosts.check(head)?;
         if !origin.is_none_or(|origin| self.is_origin(origin)) {
             return Err(Refusal::Origin);
         }
@@ -62,17 +48,13 @@ impl Guard {
 
     /// What `Host` may say, for rmcp, which looks again.
     pub fn hosts(&self) -> &[String] {
-        &self.hosts
+        self.hosts.all()
     }
 
     /// The same for `Origin`.
     pub fn origins(&self) -> impl Iterator<Item = String> {
         let here = LOOPBACK.iter().flat_map(|name| [format!("http://{name}:*"), format!("https://{name}:*")]);
         here.chain(self.origins.iter().cloned())
-    }
-
-    fn is_host(&self, name: &[u8]) -> bool {
-        self.hosts.iter().any(|host| host.as_bytes().eq_ignore_ascii_case(name))
     }
 
     /// Pages of this machine may ask, whichever program serves them, and those of the proxy.
@@ -82,13 +64,6 @@ impl Guard {
         let is_here = rest.is_some_and(|rest| LOOPBACK.iter().any(|name| is_at(rest, name)));
         is_here || self.origins.contains(&origin)
     }
-}
-
-/// The value of a header that may be said once.
-fn only<'a>(head: &'a Parts, name: &HeaderName) -> Result<Option<&'a HeaderValue>, Refusal> {
-    let mut values = head.headers.get_all(name).iter();
-    let value = values.next();
-    if values.next().is_some() { Err(Refusal::Repeated) } else { Ok(value) }
 }
 
 /// Whether a text is a name, with or without a port.

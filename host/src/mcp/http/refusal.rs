@@ -1,11 +1,11 @@
 //! Requests that never reach MCP, and what their senders are told.
 
+use crate::listening::Answer;
+use crate::listening::hosts::Misled;
 use crate::mcp::http::BODY_BYTES;
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use http_body_util::{BodyExt, Full};
 use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
-use std::convert::Infallible;
 
 /// Why a request is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +32,23 @@ pub enum Refusal {
     Ending,
 }
 
+impl From<Misled> for Refusal {
+    fn from(misled: Misled) -> Self {
+        match misled {
+            Misled::Repeated => Self::Repeated,
+            Misled::Nameless => Self::Nameless,
+            Misled::Elsewhere => Self::Host,
+        }
+    }
+}
+
 impl Refusal {
     /// Whether the sender tries what it may not, rather than makes a mistake.
     pub fn is_trespass(self) -> bool {
         matches!(self, Self::Host | Self::Origin | Self::Token)
     }
 
-    pub fn response(self) -> Response<BoxBody<Bytes, Infallible>> {
+    pub fn response(self) -> Answer {
         let mut response = Response::new(Full::from(format!("{}\n", self.sentence())).boxed());
         *response.status_mut() = self.status();
         let headers = response.headers_mut();

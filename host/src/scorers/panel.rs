@@ -1,13 +1,14 @@
 //! Every scorer there is, asked about one task.
 
 use super::explanation::{Explanation, Given, Ranked, Refused, Thresholds};
-use crate::bindings::catalog::{Called, Explained, Matching};
+use super::known::{self, KEYWORD};
+use super::load;
+use crate::bindings::catalog::{Answer, Called, Explained, Matching, Request};
 use crate::bindings::types::{Scored, TextChange};
-use crate::cli::open;
-use crate::cli::scorers::{self, KEYWORD};
+use crate::catalog::{AskError, Catalog, Ranker};
 use crate::config::Config;
 use crate::runtime::call::Broken;
-use crate::scorers::load;
+use crate::sandbox::runtimes::Cache;
 use crate::worlds::engine::EngineInstance;
 use crate::worlds::scorer::{Scorer, ScorerWorld};
 use std::sync::Arc;
@@ -31,13 +32,30 @@ struct Member {
     scorer: Result<Arc<Scorer>, String>,
 }
 
+/// What a task is answered with, and why if there is a panel to say it.
+pub async fn answer(
+    catalog: &Catalog,
+    panel: Option<Panel>,
+    context: String,
+) -> Result<(Answer, Option<Explanation>), AskError> {
+    let panel = panel.map(Arc::new);
+    let request = Request { context, chosen: None };
+    let question = move |ranker: &mut Ranker<'_>, _: &_| {
+        let found = ranker.find(&request)?;
+        let explained = panel.as_ref().map(|panel| panel.explain(ranker.engine, &request.context)).transpose()?;
+        // No skill was named that could be unknown.
+        Ok((found.unwrap_or(Answer::NoMatch), explained))
+    };
+    catalog.rank_all(question).await
+}
+
 impl Panel {
-    pub fn load(config: &Config) -> anyhow::Result<Self> {
-        let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
-        let world = ScorerWorld::new(open::cache(config.places.as_ref())).map_err(broken)?;
+    pub fn load(config: &Config, cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
+        let world = ScorerWorld::new(cache)?;
         let (mut members, mut chosen) = (Vec::new(), KEYWORD.to_owned());
-        for (name, choice) in scorers::components(config) {
-            if choice == config.scorer {
+        for (name, choice) in known::components(config) {
+            // Two names may lead to one file.
+            if choice == config.scorer && chosen == KEYWORD {
                 chosen.clone_from(&name);
             }
             let scorer = load(&world, &choice).map_err(|error| error.to_string());
@@ -49,7 +67,7 @@ impl Panel {
     }
 
     /// What each scorer gives the best candidates.
-    pub fn explain(&self, engine: &mut EngineInstance, context: &str) -> Result<Explanation, Broken> {
+    fn explain(&self, engine: &mut EngineInstance, context: &str) -> Result<Explanation, Broken> {
         let (mut answers, mut failures) = (Vec::new(), Vec::new());
         for Member { name, scorer } in &self.members {
             match ask(scorer, engine, context)? {

@@ -68,10 +68,15 @@ impl Token {
         Ok((Self::keep(&text)?, text))
     }
 
-    /// Whether an `Authorization` header carries this token. The time does not depend on where it differs.
+    /// Whether an `Authorization` header carries this token.
     pub fn is_in(&self, header: &[u8]) -> bool {
         let Some((scheme, rest)) = header.split_at_checked(b"Bearer ".len()) else { return false };
-        scheme.eq_ignore_ascii_case(b"Bearer ") && mac(&self.key, rest.trim_ascii()).verify_slice(&self.code).is_ok()
+        scheme.eq_ignore_ascii_case(b"Bearer ") && self.is(rest.trim_ascii())
+    }
+
+    /// Whether this is the token. The time does not depend on where it differs.
+    pub fn is(&self, text: &[u8]) -> bool {
+        mac(&self.key, text).verify_slice(&self.code).is_ok()
     }
 
     fn keep(text: &str) -> Result<Self, TokenProblem> {

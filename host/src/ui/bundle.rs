@@ -1,0 +1,32 @@
+//! The page: a few small files that are in this binary as they are written.
+
+use crate::listening::Answer;
+use crate::ui::answer::made;
+use hyper::StatusCode;
+
+const HTML: &str = "text/html; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const IMAGE: &str = "image/svg+xml";
+
+const FILES: [(&str, &str, &str); 13] = [
+    ("", HTML, include_str!("../../ui/index.html")),
+    ("style.css", STYLE, include_str!("../../ui/style.css")),
+    ("icon.svg", IMAGE, include_str!("../../ui/icon.svg")),
+    ("page.js", SCRIPT, include_str!("../../ui/page.js")),
+    ("make.js", SCRIPT, include_str!("../../ui/make.js")),
+    ("server.js", SCRIPT, include_str!("../../ui/server.js")),
+    ("catalog.js", SCRIPT, include_str!("../../ui/catalog.js")),
+    ("tree.js", SCRIPT, include_str!("../../ui/tree.js")),
+    ("skill.js", SCRIPT, include_str!("../../ui/skill.js")),
+    ("ask.js", SCRIPT, include_str!("../../ui/ask.js")),
+    ("grants.js", SCRIPT, include_str!("../../ui/grants.js")),
+    ("audit.js", SCRIPT, include_str!("../../ui/audit.js")),
+    ("usage.js", SCRIPT, include_str!("../../ui/usage.js")),
+];
+
+/// A file of the page, by its path below the token.
+pub fn file(path: &str) -> Option<Answer> {
+    let (_, kind, text) = FILES.into_iter().find(|(name, ..)| *name == path)?;
+    Some(made(StatusCode::OK, kind, text))
+}

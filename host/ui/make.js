@@ -1,0 +1,82 @@
+// Makes elements. Text goes in as text, whoever wrote it: nothing here reads HTML.
+
+/** An element with attributes, listeners (`onclick` and the like) and children. What is `null` or `false` is left out. */
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? '' : value);
+  }
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+// Characters that take no room or change the direction of those around them, as host/src/printable.rs has them. Line ends and
+// tabs stay.
+const HIDDEN =
+  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e01ef}]|\r(?!\n)/gu;
+
+const code = letter => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** A text in which nothing hides, as nodes. */
+export function seen(text) {
+  const nodes = [];
+  let from = 0;
+  for (const { 0: letter, index } of text.matchAll(HIDDEN)) {
+    nodes.push(text.slice(from, index), make('mark', { class: 'hidden-letter', title: 'an invisible character' }, code(letter)));
+    from = index + letter.length;
+  }
+  nodes.push(text.slice(from));
+  return nodes;
+}
+
+/** The same for where only plain text can stand. */
+export const plain = text => text.replace(HIDDEN, code);
+
+/** Somebody else's words inside ours. Their direction of writing ends with them. */
+export const said = (text, attributes = {}) => make('bdi', attributes, seen(text));
+
+/** A name as it is written in files. */
+export const literal = (text, attributes = {}) => make('code', attributes, said(text));
+
+/** A message of the server, in which names are between backticks. */
+export const sentence = text => text.split('`').map((part, at) => (at % 2 === 1 ? literal(part) : seen(part)));
+
+/** Why something cannot be shown, and what to do about it. */
+export const failure = (error, ...more) => make('div', { class: 'notice bad', role: 'alert' },
+  more,
+  make('p', {}, sentence(error.message)),
+  error.hint && make('p', {}, sentence(error.hint)),
+);
+
+/** Where a skill is shown. */
+export const toSkill = (address, more = '') => `#/skill/${address.split('/').map(encodeURIComponent).join('/')}${more}`;
+
+export const skillLink = (address, attributes = {}) =>
+  make('a', { href: toSkill(address), class: 'skill-name', ...attributes }, said(address));
+
+export const badge = (text, kind = '') => make('span', { class: `badge ${kind}` }, text);
+
+export const empty = (title, ...more) => make('div', { class: 'empty' }, make('h2', {}, title), more);
+
+/** `1 skill`, `2 skills`. */
+export const counted = (number, thing) => `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
+
+/** A number of bytes as people say it. */
+export function bytes(number) {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  const power = number < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(number) / 10));
+  const value = number / 1024 ** power;
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[power]}`;
+}
+
+/** A moment in the time of whoever reads it. */
+export function moment(text) {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return make('span', { class: 'moment' }, seen(text));
+  const two = number => String(number).padStart(2, '0');
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return make('time', { class: 'moment', datetime: date.toISOString() }, `${day} ${time}`);
+}

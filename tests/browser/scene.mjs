@@ -1,0 +1,141 @@
+// A library, a home with grants, an audit trail and a history, the real server, and a browser that sees its page.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const { SKILLCELL, CHROMIUM, PACKAGES, TEMPORARY } = process.env;
+const packages = createRequire(join(PACKAGES, 'packages.cjs'));
+const { chromium } = packages('playwright-core');
+
+/** The source of axe, which finds what keeps people from using a page. */
+export const AXE = packages('axe-core').source;
+
+const BUNDLED = fileURLToPath(new URL('../../fixtures/skills', import.meta.url));
+
+/** Markup and a character that turns text around, as an author of skills may write them anywhere. */
+export const EVIL = '<img src=x onerror=document.title=1><script>document.title=2</script>\u202egnp';
+
+const FLAGS = [
+  '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  // In a container there is often no other way, and only pages of this test are shown.
+  '--no-sandbox',
+];
+
+export const temporary = name => mkdtempSync(join(TEMPORARY, `${name}-`));
+
+export function write(folder, files) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+/** The bundled skills, and some whose author means ill. */
+export function library() {
+  const folder = temporary('library');
+  cpSync(BUNDLED, folder, { recursive: true });
+  const description = JSON.stringify(EVIL);
+  return write(folder, {
+    'evil/<img src=x onerror=document.title=3>.md': `---\nkeywords: [${description}]\ndescription: ${description}\n---\n${EVIL}\n\`\`\`</pre><script>document.title=4</script>\n`,
+    [`evil/${'long'.repeat(50)}.md`]: `---\nkeywords: [${'x'.repeat(90)}]\ndescription: ${'y'.repeat(900)}\n---\n${'z'.repeat(5000)}\n`,
+    'broken.md': '---\nkeywords: [x\ndescription: {{{\n---\n',
+  });
+}
+
+/** A home in which something was granted, run, refused and counted. */
+export function livedIn(skills) {
+  const home = temporary('home');
+  write(home, {
+    '.config/skillcell/config.yaml': [
+      'analytics: {enabled: true}',
+      'grants:',
+      `  ${JSON.stringify(skills)}:`,
+      `    csv-report: {read: [${JSON.stringify(skills)}, /nowhere], env: [REPORT_LOCALE], hosts: [api.example.com]}`,
+      '    gone: {}',
+      '',
+    ].join('\n'),
+  });
+  const run = (...more) => spawnSync(SKILLCELL, ['run', ...more, '--root', skills], { env: environment(home) });
+  run('csv-report', 'scripts/summarise.py');
+  run('csv-report', '../../etc/passwd');
+  run('csv-report', `${EVIL}.py`);
+  const message = (id, context) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'get_skill', arguments: { context } } });
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'browser-tests', version: '1' } };
+  const lines = [
+    { jsonrpc: '2.0', id: 0, method: 'initialize', params: hello },
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    message(1, 'build a React login form component'),
+    message(2, 'nothing of all this'),
+  ];
+  spawnSync(SKILLCELL, ['serve', skills], { env: environment(home), input: lines.map(line => `${JSON.stringify(line)}\n`).join('') });
+  return home;
+}
+
+function environment(home) {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(SKILLCELL|SKILLS|XDG)_/.test(name));
+  return { ...Object.fromEntries(kept), HOME: home };
+}
+
+/** The server of the page. */
+export async function serve(skills, home = temporary('home')) {
+  const child = spawn(SKILLCELL, ['ui', skills], { env: environment(home), stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise(resolve => child.once('exit', code => resolve(code)));
+  const lines = createInterface({ input: child.stdout });
+  const address = await Promise.race([new Promise(resolve => lines.once('line', resolve)), ended]);
+  if (typeof address !== 'string') throw new Error(`the server ended with ${address}`);
+  return {
+    address,
+    async end() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
+/** A page that remembers what must never happen on it. */
+export async function open(browser, { width = 1280, height = 800, scheme = 'light' } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  const wrongs = [];
+  page.on('console', message => {
+    // A skill that is not there is asked for on purpose, and the browser reports that by itself.
+    const isNotFound = message.text().includes('404') && message.location().url.includes('/api/skill');
+    if (message.type() === 'error' && !isNotFound) wrongs.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', error => wrongs.push(`error: ${error.stack}`));
+  page.on('dialog', dialog => {
+    wrongs.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', event => console.error(`refused by the policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  const asked = new Set();
+  page.on('request', request => asked.add(new URL(request.url()).origin));
+  return {
+    page,
+    wrongs,
+    /** Origins that were asked for something. */
+    asked,
+    async show(address, hash = '#/') {
+      // Another part of the same page would be no visit, so leave it first.
+      await page.goto('about:blank');
+      await page.goto(address + hash);
+      await settled(page);
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Waits until the page shows what its address says. */
+const settled = page => page.waitForFunction(() => {
+  const main = document.querySelector('main');
+  return main.children.length > 0 && !main.hasAttribute('aria-busy') && !document.querySelector('.waiting');
+});

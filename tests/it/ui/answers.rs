@@ -1,0 +1,250 @@
+//! What the page is told: the same as other commands tell, and as it is on disk now.
+
+use super::{Page, SKILLS, all, ui};
+use crate::{SKILLCELL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, eventually, files_below, write_files, write_library};
+use std::path::{Path, PathBuf};
+
+/// Markup and characters that hide, as a name that a file can have.
+const EVIL: &str = "<img src=x onerror=alert(1)>\u{202e}";
+
+/// The tree as depths and paths.
+fn nodes(catalog: &Value) -> Vec<(u64, &str)> {
+    let nodes = catalog["nodes"].as_array().unwrap().iter();
+    nodes.map(|node| (node["depth"].as_u64().unwrap(), node["path"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn the_catalog_is_a_tree_with_its_roots() {
+    let library = library(&SKILLS);
+    let page = Page::open(ui(library.path()));
+    let catalog = page.json("api/catalog");
+    assert_eq!(nodes(&catalog), [(0, "_root"), (1, "tool"), (1, "ui/_index"), (2, "ui/login")]);
+    assert_eq!((&catalog["skills"], &catalog["problems"]), (&json!(4), &json!([])));
+    let path = library.path().display().to_string();
+    assert_eq!((all(&catalog["roots"], "path"), all(&catalog["roots"], "state")), (vec![path.as_str()], vec!["there"]));
+    let login = &catalog["nodes"][3];
+    assert_eq!((&login["name"], &login["keywords"]), (&json!("login"), &json!(["login", "form"])));
+    assert_eq!((&catalog["nodes"][2]["assets"], &catalog["nodes"][1]["scripts"]), (&json!(1), &json!(1)));
+}
+
+#[test]
+fn a_skill_is_shown_as_get_skill_gives_it() {
+    let library = library(&SKILLS);
+    let page = Page::open(ui(library.path()));
+    let mut session = serve(library.path()).start();
+    let skill = page.json("api/skill?name=ui%2Flogin");
+    let served = session.call_json("get_skill", json!({"context": "x", "skill_path": "ui/login"}));
+    assert_eq!(skill["content"], served["content"]);
+    assert_eq!(skill["text"], SKILLS[3].1);
+    let chain = [("_root", "_root.md"), ("ui/_index", "ui/_index.md"), ("ui/login", "ui/login.md")];
+    let chain: Vec<Value> = chain.iter().map(|(address, file)| json!({"address": address, "file": file})).collect();
+    assert_eq!(skill["chain"], json!(chain));
+    assert_eq!(
+        skill["assets"],
+        json!([{"file": "base.css", "description": "d", "type": "template", "from": "ui/_index"}])
+    );
+    let tool = page.json("api/skill?name=tool");
+    assert_eq!(
+        (&tool["model"], &tool["chain"]),
+        (&json!("folder"), &json!([{"address": "tool", "file": "tool/SKILL.md"}]))
+    );
+    let needs = json!({"read": [], "write": [], "variables": ["TOKEN"], "hosts": ["api.example.com"]});
+    assert_eq!(tool["scripts"][0]["needs"], needs);
+    assert_eq!(tool["scripts"][0]["args"], json!([{"name": "n", "description": "how often", "required": true}]));
+    let unknown = page.get("api/skill?name=logon");
+    assert_eq!(unknown.status, 404);
+    assert!(unknown.json()["hint"].as_str().unwrap().contains("ui/login"), "{unknown:?}");
+}
+
+#[test]
+fn a_ranking_is_the_one_of_match() {
+    let library = library(&SKILLS);
+    for scorer in ["keyword", "hybrid"] {
+        let page = Page::open(ui(library.path()).arg("--scorer").arg(scorer));
+        for task in ["a login form", "screen login", "nothing of all this"] {
+            let ranked = page.json(&format!("api/rank?task={}", task.replace(' ', "%20")));
+            let match_ = Launch::bare(SKILLCELL).arg("match").arg(task).arg("--json").arg("--scorer").arg(scorer);
+            let output = match_.arg("--root").arg(library.path()).output();
+            let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+            assert_eq!(ranked, told, "{scorer}: {task}");
+            assert_eq!(ranked["explain"]["scorer"], scorer);
+        }
+        let again = page.json("api/rank?task=a%20login%20form");
+        assert_eq!(all(&again["explain"]["candidates"][0]["scores"], "scorer"), ["keyword", "bm25", "hybrid"]);
+    }
+}
+
+#[test]
+fn grants_are_shown_with_what_is_wrong_about_them() {
+    let library = library(&SKILLS);
+    let root = library.path().display();
+    let config = format!(
+        "grants:\n  {root}:\n    tool: {{read: [{root}, /nowhere], env: [TOKEN, UNSET], hosts: [api.example.com]}}\n    \
+         gone: {{}}\n  /elsewhere:\n    tool: {{hosts: [b.example]}}\nscripts: {{timeout_seconds: 7}}\n"
+    );
+    let page = Page::open(ui(library.path()).config(&config).env("TOKEN", "a secret"));
+    let reply = page.get("api/grants");
+    assert!(!reply.body.contains("a secret"), "{reply:?}");
+    let told = reply.json();
+    let by = |root: &str, skill: &str| {
+        let list = told["grants"].as_array().unwrap();
+        list.iter().find(|entry| entry["root"] == root && entry["skill_path"] == skill).unwrap().clone()
+    };
+    let tool = by(&root.to_string(), "tool");
+    assert_eq!((&tool["address"], &tool["missing"]), (&json!("tool"), &Value::Null));
+    assert_eq!(
+        tool["read"],
+        json!([{"path": root.to_string(), "exists": true}, {"path": "/nowhere", "exists": false}])
+    );
+    assert_eq!(tool["variables"], json!([{"name": "TOKEN", "is_set": true}, {"name": "UNSET", "is_set": false}]));
+    assert_eq!(by(&root.to_string(), "gone")["missing"], "there is no such skill");
+    assert_eq!(by("/elsewhere", "tool")["missing"], "that folder is no root now");
+    assert_eq!((&told["scripts"]["limits"]["timeout_seconds"], &told["scripts"]["enabled"]), (&json!(7), &json!(true)));
+    assert!(all(&told["integrations"], "name").contains(&"github"), "{told}");
+    assert_eq!(page.json("api/skill?name=tool")["grant"]["hosts"], json!(["api.example.com"]));
+    let bare = Page::open(ui(library.path())).json("api/grants");
+    assert_eq!((&bare["grants"], &bare["file_exists"]), (&json!([]), &json!(false)));
+}
+
+#[test]
+fn the_trail_has_runs_and_refusals_and_tells_when_somebody_changed_it() {
+    let library = library(&SKILLS);
+    let launch = ui(library.path());
+    let home = launch.home().to_owned();
+    let run = |script: &str| {
+        let command = Launch::bare(SKILLCELL).with_home(&home).arg("run").arg("tool").arg(script);
+        command.arg("--arg").arg("n=1").arg("--root").arg(library.path()).output()
+    };
+    assert!(run("a.sh").status.success());
+    assert_eq!(run("../../etc/passwd").status.code(), Some(1));
+    let page = Page::open(launch);
+    let told = page.json("api/audit");
+    assert_eq!((&told["lines"], &told["faults"], &told["trouble"]), (&json!(2), &json!([]), &Value::Null));
+    assert_eq!(all(&told["entries"], "kind"), ["refusal", "run"], "the newest comes first");
+    assert!(told["entries"][0]["reason"].as_str().unwrap().contains("path traversal"), "{told}");
+    assert_eq!(
+        (&told["entries"][1]["skill"], &told["entries"][1]["outcome"]["exit_code"]),
+        (&json!("tool"), &json!(0))
+    );
+    assert_eq!(all(&page.json("api/audit?last=1")["entries"], "kind"), ["refusal"]);
+
+    let file = home.join(".local/share/skillcell/audit/audit.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1) + "not a line\n").unwrap();
+    let told = page.json("api/audit");
+    assert!(all_texts(&told["faults"]).iter().any(|fault| fault.contains("was changed")), "{told}");
+    assert_eq!(told["entries"][0], json!({"kind": "unreadable", "text": "not a line"}));
+}
+
+fn all_texts(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+#[test]
+fn usage_is_what_stats_tells() {
+    let library = library(&SKILLS);
+    let launch = ui(library.path()).config("analytics: {enabled: true}\n");
+    let home = launch.home().to_owned();
+    let mut session = serve(library.path()).with_home(&home).start();
+    session.call("get_skill", json!({"context": "login form"}));
+    session.call("get_skill", json!({"context": "gardening"}));
+    drop(session);
+    let page = Page::open(launch);
+    let mut told = page.json("api/usage");
+    assert_eq!((told["enabled"].take(), told["endpoint"].take()), (json!(true), Value::Null));
+    let stats = Launch::bare(SKILLCELL).with_home(&home).arg("stats").arg("--json").output();
+    let stats: Value = serde_json::from_slice(&stats.stdout).unwrap();
+    for (name, value) in stats.as_object().unwrap() {
+        assert_eq!(told[name], *value, "{name}");
+    }
+    assert_eq!((&told["skills"][0]["skill_path"], &told["no_match"]), (&json!("ui/login"), &json!(1)));
+}
+
+#[test]
+fn what_is_edited_is_shown_with_the_next_answer() {
+    let library = library(&SKILLS);
+    let page = Page::open(ui(library.path()));
+    let generation = page.json("api/catalog")["generation"].as_u64().unwrap();
+    write_files(library.path(), &[("ui/login.md", &SKILLS[3].1.replace("a password", "a passkey"))]);
+    let skill = page.json("api/skill?name=ui/login");
+    assert!(skill["content"].as_str().unwrap().contains("a passkey"), "{skill}");
+    assert!(skill["text"].as_str().unwrap().contains("a passkey"), "{skill}");
+    write_files(library.path(), &[("new/SKILL.md", "---\nname: new\ndescription: d\n---\nNew.\n")]);
+    assert!(nodes(&page.json("api/catalog")).contains(&(1, "new")));
+    assert!(page.json("api/catalog")["generation"].as_u64().unwrap() > generation);
+    std::fs::remove_file(library.path().join("ui/_index.md")).unwrap();
+    let skill = page.json("api/skill?name=ui/login");
+    assert_eq!(all(&skill["chain"], "address"), ["_root", "ui/login"]);
+    std::fs::remove_file(library.path().join("ui/login.md")).unwrap();
+    assert_eq!(page.get("api/skill?name=ui/login").status, 404);
+}
+
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    files_below(folder).into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn looking_leaves_no_trace() {
+    let library = library(&SKILLS);
+    let page = Page::open(ui(library.path()).config("analytics: {enabled: true}\n"));
+    let [home, skills] = [page.session.home(), library.path()].map(contents);
+    for route in ["catalog", "skill?name=tool", "rank?task=login%20form", "grants", "audit", "usage"] {
+        page.json(&format!("api/{route}"));
+    }
+    assert_eq!(contents(page.session.home()), home);
+    assert_eq!(contents(library.path()), skills);
+    let told = page.json("api/audit");
+    assert_eq!((&told["lines"], &page.json("api/usage")["since"]), (&json!(0), &Value::Null));
+}
+
+#[test]
+fn hostile_names_come_through_as_they_are() {
+    let text = format!("---\nkeywords: ['{EVIL}']\ndescription: '<script>alert(1)</script>'\n---\n{EVIL}</pre>\n");
+    let file = format!("{}.md", EVIL.replace('/', ""));
+    let library = library(&[(&file, &text)]);
+    let page = Page::open(ui(library.path()));
+    let reply = page.get("api/catalog");
+    assert_eq!(reply.header("content-type"), Some("application/json"), "so no browser takes it for a page");
+    assert_eq!(reply.json()["nodes"][0]["path"], EVIL);
+    assert_eq!(reply.json()["nodes"][0]["keywords"], json!([EVIL]));
+    let name: String = EVIL.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let skill = page.json(&format!("api/skill?name={name}"));
+    assert_eq!((&skill["address"], &skill["description"]), (&json!(EVIL), &json!("<script>alert(1)</script>")));
+    let unknown = page.get("api/skill?name=%e2%80%ae%3cb%3e");
+    let told = unknown.json()["error"].as_str().unwrap().to_owned();
+    assert!(told.contains("\\u{202e}<b>"), "{told}");
+}
+
+#[test]
+fn libraries_may_be_empty_missing_broken_or_large() {
+    let empty = library(&[]);
+    let page = Page::open(ui(empty.path()));
+    assert_eq!((&page.json("api/catalog")["skills"], &page.json("api/catalog")["nodes"]), (&json!(0), &json!([])));
+    assert_eq!(page.json("api/rank?task=login")["no_match"], true);
+
+    let later = empty.path().join("later");
+    let page = Page::open(ui(&later));
+    assert_eq!(all(&page.json("api/catalog")["roots"], "state"), ["missing"]);
+    write_files(&later, &SKILLS);
+    eventually("the folder that appeared", || page.json("api/catalog")["skills"] == 4);
+
+    let broken = library(&[
+        ("a.md", "---\nkeywords: [x\ndescription: {{{\n---\n"),
+        ("b/SKILL.md", "---\nname: b\n---\nno description\n"),
+        ("c/SKILL.md", "---\nname: c\ndescription: fine\n---\n"),
+    ]);
+    let told = Page::open(ui(broken.path())).json("api/catalog");
+    assert_eq!((&told["skills"], nodes(&told)), (&json!(1), vec![(0, "c")]));
+    let files = all(&told["problems"], "file");
+    assert!(files.contains(&"a.md") && files.contains(&"b/SKILL.md"), "{told}");
+    assert!(told["problems"].as_array().unwrap().iter().all(|problem| problem["advice"] != ""), "{told}");
+
+    let large = library(&[]);
+    let task = write_library(large.path(), 10_000);
+    let page = Page::open(ui(large.path()));
+    assert!(page.json("api/catalog")["skills"].as_u64().unwrap() >= 10_000);
+    let ranked = page.json(&format!("api/rank?task={}", task.replace(' ', "%20")));
+    assert_eq!(ranked["explain"]["candidates"].as_array().unwrap().len(), 10, "{}", ranked["explain"]);
+}
