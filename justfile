@@ -40,6 +40,16 @@ conformance:
     cargo build --release
     tests/conformance/run
 
+# an MCP bundle of the release build for this system, target/skillcell.mcpb; needs npm
+bundle:
+    cargo build --release
+    packaging/mcpb/bundle
+
+# the page of `skillcell ui` in a real Chromium
+browser:
+    cargo build --release
+    tests/browser/run
+
 # the unit tests of the runtimes, built for this machine
 test-plugins:
     cargo test --release -p runtime-javascript -p runtime-shell

@@ -1,27 +1,39 @@
 //! The command line: one file per command.
 
 mod audit;
+mod client;
+mod close;
+mod completions;
 mod demo;
 mod doctor;
 mod integration;
 mod lint;
+mod list;
+mod man;
 mod matching;
 mod mentions;
 mod open;
 mod plugin;
 mod run;
-mod scorers;
+mod search;
 mod serve;
+mod show;
 mod stats;
 mod table;
+mod ui;
 
 use crate::config::Told;
 use crate::mcp::surface::Profile;
+use crate::terminal::progress;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Serves skills to AI agents over MCP, from inside a WebAssembly sandbox.
+///
+/// Without a command it serves the folders that are named.
+///
+/// Example: skillcell ./team-skills
 #[derive(Parser)]
 #[command(version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Cli {
@@ -52,6 +64,18 @@ enum Command {
     ///
     /// Example: skillcell demo
     Demo,
+    /// Show every skill: a table on a terminal, else a line with tabs for each
+    ///
+    /// Example: skillcell list --root ./team-skills
+    List(list::List),
+    /// Show skills that contain every word, the best first; exit code 1 when there is none
+    ///
+    /// Example: skillcell search login form --root ./team-skills
+    Search(search::Search),
+    /// Show a skill as its file is; exit code 1 when there is none of that name
+    ///
+    /// Example: skillcell show csv-report --aggregated --root ./team-skills
+    Show(show::Show),
     /// Run a script of a skill in the sandbox
     ///
     /// Example: skillcell run csv-report scripts/summarise.py --arg columns=price --root ./team-skills
@@ -62,12 +86,20 @@ enum Command {
     Match(matching::Match),
     /// Tell what is wrong in the files of skills, and which tools they mention; exit code 1 when anything is an error
     ///
-    /// Example: skillcell lint ./team-skills
+    /// Examples:
+    ///   skillcell lint ./team-skills
+    ///   skillcell lint ./team-skills --fix
+    ///   skillcell lint . --deny warnings --allow long-body --sarif > lint.sarif
+    #[command(verbatim_doc_comment)]
     Lint(lint::Lint),
     /// Tell whether everything works here, and what to do where it does not; exit code 1 when something fails
     ///
     /// Example: skillcell doctor --root ./team-skills
     Doctor(doctor::Doctor),
+    /// Show what a client has to be told about this server, or tell it; exit code 1 when another entry is in the way
+    ///
+    /// Example: skillcell client claude ./team-skills --write
+    Client(client::ClientArguments),
     /// Write, check and list plugins: components that rank skills, run scripts or understand skills
     ///
     /// Example: skillcell plugin new my-scorer --kind scorer
@@ -84,6 +116,18 @@ enum Command {
     ///
     /// Example: skillcell stats --json
     Stats(stats::Stats),
+    /// Show it all on a page in the browser: skills, rankings, grants, the audit trail, usage; changes nothing
+    ///
+    /// Example: skillcell ui ./team-skills
+    Ui(ui::Ui),
+    /// Print a script with which a shell completes this command line
+    ///
+    /// Example: skillcell completions bash > ~/.local/share/bash-completion/completions/skillcell
+    Completions(completions::Completions),
+    /// Print the manual, or write a page for each command
+    ///
+    /// Example: skillcell man ~/.local/share/man/man1
+    Man(man::Manual),
 }
 
 /// Where skills come from.
@@ -157,28 +201,55 @@ impl Cli {
     /// Runs the command and says how it ended: 0 done, 1 the answer is no, 2 wrong usage or configuration; `run` ends as its
     /// script does.
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        if !self.serves() && !self.quiet {
+            progress::watch();
+        }
         match self.command {
             None => serve::run(self.serve),
             Some(Command::Serve(serve)) => serve::run(serve),
             Some(Command::Demo) => demo::run(),
+            Some(Command::List(arguments)) => list::run(arguments),
+            Some(Command::Search(arguments)) => search::run(arguments),
+            Some(Command::Show(arguments)) => show::run(arguments),
             Some(Command::Run(arguments)) => run::run(arguments),
             Some(Command::Match(arguments)) => matching::run(arguments),
             Some(Command::Lint(arguments)) => lint::run(arguments),
             Some(Command::Doctor(arguments)) => doctor::run(arguments),
+            Some(Command::Client(arguments)) => client::run(arguments),
             Some(Command::Plugin(arguments)) => plugin::run(arguments),
             Some(Command::Integration(arguments)) => integration::run(arguments),
             Some(Command::Audit(arguments)) => audit::run(&arguments),
             Some(Command::Stats(arguments)) => stats::run(&arguments),
+            Some(Command::Ui(arguments)) => ui::run(arguments),
+            Some(Command::Completions(arguments)) => completions::run(&arguments),
+            Some(Command::Man(arguments)) => man::run(&arguments),
         }
+    }
+
+    /// Whether it is a server, which talks to programs.
+    pub fn serves(&self) -> bool {
+        matches!(self.command, None | Some(Command::Serve(_)))
     }
 
     /// What is logged unless `SKILLCELL_LOG` says otherwise.
     pub fn log_filter(&self) -> &'static str {
         // These commands tell all that a log would, and better.
-        let tells_itself = matches!(self.command, Some(Command::Lint(_) | Command::Doctor(_)));
+        let tells_itself = matches!(
+            self.command,
+            Some(
+                Command::List(_)
+                    | Command::Search(_)
+                    | Command::Show(_)
+                    | Command::Lint(_)
+                    | Command::Doctor(_)
+                    | Command::Ui(_)
+            )
+        );
         match (self.quiet || tells_itself && self.verbose == 0, self.verbose) {
             // To rmcp it is an error when a client goes away before its answer.
             (true, _) => "error,rmcp::service=off",
+            // Whoever asks about one task wants to see what is wrong, and not what is going on.
+            (false, 0) if matches!(self.command, Some(Command::Match(_))) => "warn",
             // It logs every error answer as a warning, with its payload.
             (false, 0) => "info,rmcp=error,rmcp::service=off",
             (false, 1) => "debug,rmcp=warn",

@@ -12,7 +12,7 @@ mod checkout;
 mod contents;
 mod fetch;
 mod problem;
-mod progress;
+mod received;
 mod repositories;
 mod schedule;
 mod sync;
@@ -22,11 +22,14 @@ mod worktree;
 pub use repositories::{Outcome, Repositories};
 pub use sync::Wanted;
 
-use crate::config::git::Git;
+use crate::config::git::{Git, Network, Remote};
 use git2::ConfigLevel;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 use ureq::tls::{Certificate, PemItem, parse_pem};
+
+/// Longest that somebody waits who only wants to know whether a remote answers.
+const LONGEST_TRY: Duration = Duration::from_secs(10);
 
 /// How long something may take.
 #[derive(Debug, Clone)]
@@ -88,6 +91,14 @@ pub fn ask_credential_helper(git: &mut Git) {
             tracing::debug!("the credential helper {found} for {}", remote.address.text());
         }
     }
+}
+
+/// Whether a remote answers: its branch and the beginning of its newest commit, else what went wrong.
+pub fn try_remote(remote: &Remote, network: &Network) -> Result<(String, String), String> {
+    let patience = Patience::new(network.timeout.min(LONGEST_TRY));
+    let newest = fetch::ask(remote, network, &patience).map_err(|error| error.to_string())?;
+    let commit = newest.commit.to_string();
+    Ok((newest.branch, commit[..10.min(commit.len())].to_owned()))
 }
 
 /// Certificates in PEM.

@@ -13,3 +13,24 @@ pub fn decoded(text: &str) -> String {
     }
     String::from_utf8_lossy(&plain).into_owned()
 }
+
+/// A path as it stands in an address: `/` stays, and all else that could mean something is encoded.
+pub fn encoded(path: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded_again() {
+        let path = "ui/été 1#?%:[x]/文.md";
+        assert_eq!(encoded(path), "ui/%C3%A9t%C3%A9%201%23%3F%25%3A%5Bx%5D/%E6%96%87.md");
+        assert_eq!(decoded(&encoded(path)), path);
+    }
+}

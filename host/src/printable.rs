@@ -21,9 +21,23 @@ pub fn printable_up_to(text: &str, longest: usize) -> String {
     shown
 }
 
-/// A letter as it can be shown, or its escape when it would hide, reorder or break what is around it.
+/// A text of many lines as it can be shown, with its lines and tabs.
+pub fn printable_text(text: &str) -> String {
+    let shown = |letter: char| -> String {
+        if matches!(letter, '\n' | '\t') { letter.into() } else { escaped(letter).collect() }
+    };
+    // Line ends of other systems are no more than that.
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// Whether a letter neither hides, reorders nor breaks what is around it.
+pub fn is_harmless(letter: char) -> bool {
+    !(letter.is_control() || is_invisible(letter))
+}
+
+/// A letter as it can be shown, or its escape when it is not harmless.
 pub fn escaped(letter: char) -> impl Iterator<Item = char> {
-    let harmless = !(letter.is_control() || is_invisible(letter));
+    let harmless = is_harmless(letter);
     let escape = (!harmless).then(|| letter.escape_default());
     harmless.then_some(letter).into_iter().chain(escape.into_iter().flatten())
 }
@@ -56,5 +70,6 @@ mod tests {
         assert_eq!(printable("it's `fine`: été 文"), "it's `fine`: été 文");
         assert_eq!(printable("a\nb\u{202e}c\0"), "a\\nb\\u{202e}c\\u{0}");
         assert_eq!(printable(&"x".repeat(300)).chars().count(), 201);
+        assert_eq!(printable_text("a\tb\r\nc\rd\u{1b}\n"), "a\tb\nc\\rd\\u{1b}\n");
     }
 }

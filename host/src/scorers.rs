@@ -1,6 +1,9 @@
 //! The scorer that the operator chose: how it behaves, and what becomes of its file.
 
+pub mod explanation;
 mod following;
+pub mod known;
+pub mod panel;
 mod trouble;
 
 pub use trouble::Trouble;

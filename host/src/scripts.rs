@@ -9,7 +9,8 @@ mod policy;
 mod record;
 
 pub use check::{Denied, Request};
-pub use policy::Policy;
+pub use digest::digest_of;
+pub use policy::{Policy, runtime_name};
 pub use record::limits;
 
 use crate::audit::{AuditError, Record};

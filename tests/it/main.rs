@@ -2,6 +2,8 @@
 
 mod analytics;
 mod cases;
+mod client;
+mod commands;
 mod configuration;
 mod demo;
 mod doctor;
@@ -13,7 +15,9 @@ mod grants;
 mod hostile;
 mod http;
 mod lint;
+mod listing;
 mod matching;
+mod packaging;
 mod plugin;
 mod profiles;
 mod prompts;
@@ -28,8 +32,10 @@ mod scripts;
 mod shutdown;
 mod storm;
 mod subscriptions;
+mod terminal;
 mod tidy;
 mod together;
+mod ui;
 
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, write_files};

@@ -54,6 +54,10 @@ impl Deref for HttpServer {
 }
 
 impl Client {
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address }
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -10,6 +10,7 @@ pub mod measure;
 mod native;
 mod numbers;
 mod project;
+pub mod ranking;
 mod repository;
 pub mod services;
 mod session;

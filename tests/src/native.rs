@@ -28,6 +28,9 @@ impl Root for NativeRoot {
     fn has_file(&self, path: &str) -> bool {
         self.0.join(path).is_file()
     }
+    fn list_files(&self, _folder: &str) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A catalog of a folder, in this process.

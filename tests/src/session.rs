@@ -41,7 +41,7 @@ impl Launch {
         for name in ["GITHUB_TOKEN", "CIRCLECI_TOKEN", "LINEAR_API_KEY", "SKILLCELL_GATEWAY_TOKEN"] {
             command.env_remove(name);
         }
-        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
             command.env_remove(name);
         }
         let home = tempfile::tempdir().expect("a temporary folder");

@@ -1,11 +1,10 @@
 //! `skillcell audit`: what ran, what was asked and what was refused, and whether the record is whole.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
 use crate::audit::Audit;
 use crate::config::places::Places;
 use crate::config::variable;
 use crate::printable::counted;
+use crate::terminal::{self, Output, Tone};
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -25,7 +24,9 @@ pub struct AuditArguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// Check that no line was changed, removed or cut off
+    /// Check that no line was changed, removed or cut off; exit code 1 when one was
+    ///
+    /// Example: skillcell audit verify --json
     Verify,
 }
 
@@ -42,40 +43,48 @@ fn verify(audit: &Audit, json: bool) -> anyhow::Result<ExitCode> {
     let verdict = audit.verify()?;
     let faults: Vec<String> = verdict.faults.iter().map(ToString::to_string).collect();
     if json {
-        println!("{}", json!({"lines": verdict.lines, "faults": faults}));
+        terminal::print(&format!("{}\n", json!({"lines": verdict.lines, "faults": faults})))?;
     } else {
-        for fault in &faults {
-            println!("{fault}");
-        }
-        let whole = if faults.is_empty() { "the record is whole" } else { "the record was tampered with" };
-        println!("{} lines: {whole}", verdict.lines);
+        let output = Output::standard();
+        let whole = if faults.is_empty() {
+            output.toned(Tone::Good, "the record is whole")
+        } else {
+            output.toned(Tone::Bad, "the record was tampered with")
+        };
+        let verdict = format!("{}: {whole}", counted(verdict.lines, "line"));
+        terminal::print_lines(&[&faults[..], &[verdict]].concat())?;
     }
     Ok(ExitCode::from(u8::from(!faults.is_empty())))
 }
 
 fn show(audit: &Audit, arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
     let lines = audit.lines()?;
-    for line in lines.iter().skip(lines.len().saturating_sub(arguments.last)) {
-        if arguments.json {
-            println!("{line}");
-            continue;
-        }
-        let entry: Value = serde_json::from_str(line).unwrap_or_default();
-        let text = |name: &str| entry[name].as_str().unwrap_or_default().escape_debug().to_string();
-        let outcome = match text("kind").as_str() {
-            "refusal" => format!("refused: {}", text("reason")),
-            "query" => match entry["requests"].as_array().map_or(0, Vec::len) {
-                0 => text("outcome"),
-                sent => format!("{}, {}", text("outcome"), counted(sent, "request")),
-            },
-            _ => match entry["outcome"]["limit_hit"].as_str() {
-                Some(limit) => format!("exit {}, limit {limit}", entry["outcome"]["exit_code"]),
-                None => format!("exit {}", entry["outcome"]["exit_code"]),
-            },
-        };
-        let names = ["integration", "skill", "script"].map(text);
-        let names = names.iter().filter(|name| !name.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
-        println!("{}  {names}  {outcome}", text("time"));
+    let newest = &lines[lines.len().saturating_sub(arguments.last)..];
+    if arguments.json {
+        terminal::print_lines(newest)?;
+    } else {
+        let output = Output::standard();
+        terminal::print_lines(&newest.iter().map(|line| shown(line, output)).collect::<Vec<_>>())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// One line of the record on one line.
+fn shown(line: &str, output: Output) -> String {
+    let entry: Value = serde_json::from_str(line).unwrap_or_default();
+    let text = |name: &str| entry[name].as_str().unwrap_or_default().escape_debug().to_string();
+    let outcome = match text("kind").as_str() {
+        "refusal" => format!("{} {}", output.toned(Tone::Bad, "refused:"), text("reason")),
+        "query" => match entry["requests"].as_array().map_or(0, Vec::len) {
+            0 => text("outcome"),
+            sent => format!("{}, {}", text("outcome"), counted(sent, "request")),
+        },
+        _ => match entry["outcome"]["limit_hit"].as_str() {
+            Some(limit) => format!("exit {}, limit {limit}", entry["outcome"]["exit_code"]),
+            None => format!("exit {}", entry["outcome"]["exit_code"]),
+        },
+    };
+    let names = ["integration", "skill", "script"].map(text);
+    let names = names.iter().filter(|name| !name.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
+    format!("{}  {names}  {outcome}", text("time"))
 }

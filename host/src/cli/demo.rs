@@ -4,10 +4,10 @@
 
 mod client;
 
+use crate::terminal::{Output, Tone};
 use anyhow::Context as _;
 use client::Client;
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -15,10 +15,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let library = folder.path().join("skills");
     unpack(&library).context("cannot unpack the bundled skills")?;
-    let mut demo = Demo {
-        client: Client::start(&library, folder.path())?,
-        show: Show { colour: std::io::stdout().is_terminal() },
-    };
+    let mut demo = Demo { client: Client::start(&library, folder.path())?, show: Show { output: Output::standard() } };
     demo.play()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -144,24 +141,24 @@ fn files(entries: &Value) -> String {
 
 /// How the session looks on a terminal, and without colour elsewhere.
 struct Show {
-    colour: bool,
+    output: Output,
 }
 
 impl Show {
     fn title(&self, text: &str) {
-        println!("{}", self.styled("1", text));
+        println!("{}", self.output.toned(Tone::Heading, text));
     }
 
     fn step(&self, text: &str) {
-        println!("\n{}", self.styled("1;36", text));
+        println!("\n{}", self.output.toned(Tone::Heading, text));
     }
 
     fn question(&self, tool: &str, arguments: &Value) {
-        println!("  {} {tool} {arguments}", self.styled("33", "->"));
+        println!("  {} {tool} {arguments}", self.output.toned(Tone::Warning, "->"));
     }
 
     fn answer(&self, text: &str) {
-        println!("  {} {}", self.styled("32", "<-"), text.replace('\n', "\n     "));
+        println!("  {} {}", self.output.toned(Tone::Good, "<-"), text.replace('\n', "\n     "));
     }
 
     fn line(text: &str) {
@@ -174,9 +171,5 @@ impl Show {
         let cut = about.char_indices().nth(room).map_or(about.len(), |(at, _)| at);
         let dots = if cut < about.len() { "…" } else { "" };
         println!("     {name:<18} {}{dots}", &about[..cut]);
-    }
-
-    fn styled(&self, style: &str, text: &str) -> String {
-        if self.colour { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 }

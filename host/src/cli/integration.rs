@@ -1,13 +1,13 @@
 //! `skillcell integration`: which services can be asked, and whether they answer.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
 use super::open;
-use super::table::aligned;
+use super::table::table;
 use crate::config::{self, Config, Integration, Source, Token, TokenValue, Told};
 use crate::integrations::{self, Integrations};
 use crate::printable::{counted, printable, quoted};
 use crate::sandbox::runtimes::Runtimes;
+use crate::terminal::progress::Progress;
+use crate::terminal::{self, Output};
 use crate::worlds::integration::IntegrationWorld;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -72,14 +72,12 @@ fn list(config: &Config, json: bool) -> anyhow::Result<ExitCode> {
     let all = &config.integrations.all;
     if json {
         let views: Vec<Value> = all.iter().map(view).collect();
-        println!("{}", serde_json::to_string_pretty(&views)?);
+        terminal::print_json(&views)?;
         return Ok(ExitCode::SUCCESS);
     }
     let heading = ["NAME", "STATE", "ADDRESS", "TOKEN", "FROM", "DIGEST"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = [heading].into_iter().chain(all.iter().map(row)).collect();
-    for line in aligned(&rows) {
-        println!("{line}");
-    }
+    terminal::print_lines(&table(Output::standard(), &rows))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -143,7 +141,9 @@ fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
     let all = Integrations::new(Arc::clone(&config), world, Arc::new(open::record(&config)));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let asking = Progress::unknown(&format!("asking {name}"));
     let tested = runtime.block_on(all.test(integration))?;
+    drop(asking);
     runtime.shutdown_background();
     let component =
         tested.component.as_ref().map(|count| format!("works, and suggests {}", counted(*count, "question")));
@@ -154,14 +154,13 @@ fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
         };
         let parts: serde_json::Map<String, Value> =
             outcomes.iter().map(|(part, outcome)| ((*part).to_owned(), told(outcome))).collect();
-        println!("{}", json!({"name": name, "works": tested.works(), "parts": parts}));
+        terminal::print_json(&json!({"name": name, "works": tested.works(), "parts": parts}))?;
     } else {
-        for (part, outcome) in &outcomes {
-            match outcome {
-                Ok(told) => println!("{name}: the {part} {told}"),
-                Err(told) => println!("{name}: the {part} does not work: {told}"),
-            }
-        }
+        let line = |(part, outcome): &(&str, Result<String, String>)| match outcome {
+            Ok(told) => format!("{name}: the {part} {told}"),
+            Err(told) => format!("{name}: the {part} does not work: {told}"),
+        };
+        terminal::print_lines(&outcomes.iter().map(line).collect::<Vec<_>>())?;
     }
     Ok(ExitCode::from(u8::from(!tested.works())))
 }

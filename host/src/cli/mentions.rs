@@ -1,5 +1,7 @@
 //! Which tools of MCP servers skills mention, and whether this server offers them.
 
+use super::close::close;
+use super::lint::Known;
 use crate::bindings::catalog::Mention;
 use crate::mcp::surface::Surface;
 use crate::mcp::tools::ToolName;
@@ -92,35 +94,33 @@ fn is_ours(server: &str) -> bool {
     server == OURS || in_plugin.is_some_and(|plugin| plugin.len() > 1 && plugin.ends_with('_'))
 }
 
-/// Names of offered tools that somebody who wrote this may have meant, the closest first.
-fn close_names(tool: &str, surface: &Surface) -> Vec<String> {
-    let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '.'], "_");
-    let wanted = plain(tool);
-    let mut close: Vec<(usize, &str)> = Vec::new();
-    for known in surface.tools.iter().map(|tool| tool.name()) {
-        let (name, distance) = (plain(known), distance(&wanted, &plain(known)));
-        let is_part = wanted.len() > 3 && (name.contains(&wanted) || wanted.contains(&name));
-        if is_part || distance <= 1 + name.len() / 4 {
-            close.push((distance, known));
-        }
-    }
-    close.sort_unstable();
-    close.into_iter().map(|(_, name)| full_name(OURS, name)).collect()
+/// The kinds of problems that a mention can have.
+pub fn codes() -> [Known; 2] {
+    let known = |code: &str, summary: &str, advice: &str| Known {
+        code: code.to_owned(),
+        severity: "warning",
+        summary: summary.to_owned(),
+        advice: advice.to_owned(),
+        mechanical: false,
+    };
+    [
+        known(
+            "tool-left-out",
+            "a skill mentions a tool that this configuration leaves out",
+            "add it to `tools`, or choose another `profile`, in the operator's file",
+        ),
+        known(
+            "unknown-tool",
+            "a skill mentions a tool of this server that there is not",
+            "remove it, or name one of the tools in docs/tools.md",
+        ),
+    ]
 }
 
-/// How many single letters differ between two words.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, letter) in left.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (column, other) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
+/// Names of offered tools that somebody who wrote this may have meant, the closest first.
+fn close_names(tool: &str, surface: &Surface) -> Vec<String> {
+    let close = close(tool, surface.tools.iter().map(|tool| tool.name()));
+    close.into_iter().map(|name| full_name(OURS, name)).collect()
 }
 
 #[cfg(test)]

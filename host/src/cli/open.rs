@@ -15,6 +15,7 @@ use crate::set_aside::SetAside;
 use crate::worlds::engine::{EngineWorld, Terms};
 use crate::worlds::integration::IntegrationWorld;
 use crate::worlds::scorer::ScorerWorld;
+use anyhow::Context as _;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -25,6 +26,15 @@ pub struct Opened {
     pub terms: Terms,
     pub scripts: Scripts,
     pub integrations: Integrations,
+}
+
+/// Opens everything, asks one question and ends.
+pub fn once<T>(config: Config, question: impl AsyncFnOnce(&Opened) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let answered = runtime.block_on(async { question(&ready(config).await?).await });
+    runtime.shutdown_background();
+    answered
 }
 
 /// Opens everything and reads all skills, for a command that asks once. A clone that is missing is made.

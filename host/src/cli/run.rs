@@ -6,6 +6,7 @@ use super::{Roots, open};
 use crate::config::{self, ScorerChoice};
 use crate::mcp::tools::run_script::{RunView, policy_view};
 use crate::scripts::{Request, ScriptError};
+use crate::terminal;
 use anyhow::Context as _;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -105,7 +106,7 @@ fn told<T>(
     match answer {
         Ok(answer) => tell(answer),
         Err(ScriptError::Denied(denied)) => {
-            tracing::error!("{denied}");
+            terminal::complain(&denied.to_string());
             Ok(ExitCode::from(1))
         }
         Err(error) => Err(error.into()),

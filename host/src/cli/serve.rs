@@ -109,7 +109,7 @@ fn raise_open_files() {
     }
 }
 
-fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
+pub fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {

@@ -1,15 +1,13 @@
 //! `skillcell stats`: what was used on this machine.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
-use super::table::aligned;
+use super::table::table;
 use crate::analytics::{SkillUse, Summary, summary};
 use crate::config::places::Places;
 use crate::config::variable;
 use crate::printable::printable;
+use crate::terminal::{self, Output};
 use anyhow::Context as _;
 use clap::Args;
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -27,30 +25,27 @@ pub fn run(arguments: &Stats) -> anyhow::Result<ExitCode> {
     let places = Places::find(variable).context("HOME is not set, so there is no history")?;
     let summary = summary(&places.records);
     if arguments.json {
-        println!("{}", serde_json::to_string(&summary)?);
+        terminal::print_json(&summary)?;
     } else {
-        show(&summary, &places, std::io::stdout().is_terminal());
+        terminal::print_lines(&lines(&summary, &places, Output::standard()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(summary: &Summary, places: &Places, is_terminal: bool) {
+fn lines(summary: &Summary, places: &Places, output: Output) -> Vec<String> {
     let Some(since) = &summary.since else {
-        println!("no history yet");
-        println!("hint: add `analytics: {{enabled: true}}` to {}", places.config_file().display());
-        return;
+        let hint = format!("hint: add `analytics: {{enabled: true}}` to {}", places.config_file().display());
+        return vec!["no history yet".to_owned(), hint];
     };
     let rows: Vec<Vec<String>> = summary.skills.iter().map(row).collect();
     let header: Vec<String> = COLUMNS.map(str::to_owned).into();
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    let shown = if is_terminal { aligned(&rows) } else { rows.iter().map(|row| row.join("\t")).collect() };
-    for line in shown {
-        println!("{line}");
-    }
+    let mut lines = table(output, &rows);
     let Summary { no_match, ambiguous, events_waiting, events_dropped, .. } = summary;
     let since = printable(since);
-    println!("since {since}: no match {no_match}, ambiguous {ambiguous}");
-    println!("events: {events_waiting} waiting, {events_dropped} dropped");
+    lines.push(format!("since {since}: no match {no_match}, ambiguous {ambiguous}"));
+    lines.push(format!("events: {events_waiting} waiting, {events_dropped} dropped"));
+    lines
 }
 
 fn row(skill: &SkillUse) -> Vec<String> {

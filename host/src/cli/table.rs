@@ -1,13 +1,37 @@
-//! Tables on a terminal.
+//! Tables for people, and lines with tabs for programs.
+
+use crate::terminal::{Output, Tone, beginning_of, columns_of};
+
+/// The rows of a table, of which the first is its heading.
+pub fn table(output: Output, rows: &[Vec<String>]) -> Vec<String> {
+    if !output.is_terminal() {
+        return rows.iter().map(|row| row.join("\t")).collect();
+    }
+    let mut lines = aligned(rows);
+    if let Some(heading) = lines.first_mut() {
+        *heading = output.toned(Tone::Heading, heading);
+    }
+    lines
+}
+
+/// The same without a heading for programs, and with lines that are cut where the terminal ends.
+pub fn list(output: Output, heading: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+    let Some(columns) = output.columns() else { return table(output, &rows) };
+    let heading = heading.iter().map(|name| (*name).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
+    let mut lines = aligned(&rows).into_iter().map(|line| beginning_of(&line, columns));
+    let heading = lines.next().map(|heading| output.toned(Tone::Heading, &heading));
+    heading.into_iter().chain(lines).collect()
+}
 
 /// The rows of a table in which each column is as wide as its widest cell.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns_of(cell)).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        let filled = |(cell, width): (&String, &usize)| format!("{cell}{}", " ".repeat(width - columns_of(cell)));
+        row.iter().zip(&widths).map(filled).collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
 }
@@ -22,10 +46,26 @@ pub fn end_of(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
+    fn rows<const N: usize>(rows: [[&str; 3]; N]) -> Vec<Vec<String>> {
+        rows.map(|row| row.map(str::to_owned).to_vec()).to_vec()
+    }
+
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let rows = [["a", "long", ""], ["été", "x", "y"]].map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(aligned(&rows), ["a    long", "été  x     y"]);
+        assert_eq!(aligned(&rows([["a", "long", ""], ["été", "x", "y"]])), ["a    long", "été  x     y"]);
+        assert_eq!(aligned(&rows([["文字", "x", ""], ["a", "x", ""]])), ["文字  x", "a     x"], "letters may be wide");
+    }
+
+    #[test]
+    fn programs_get_tabs_and_people_what_fits() {
+        let heading = ["A", "B", "C"];
+        let cells = || rows([["a", "b", "a long text"]]);
+        assert_eq!(list(Output::plain(), &heading, cells()), ["a\tb\ta long text"]);
+        let shown = ["\x1b[1mA  B  C\x1b[0m", "a  b  a lo…"];
+        assert_eq!(list(Output::colourful(11), &heading, cells()), shown);
+        let shown = ["\x1b[1mA  B  C\x1b[0m", "a  b  a long text"];
+        assert_eq!(table(Output::colourful(11), &[rows([heading]), cells()].concat()), shown);
+        assert_eq!(table(Output::plain(), &[rows([heading]), cells()].concat()), ["A\tB\tC", "a\tb\ta long text"]);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub struct Remote {
     pub folder: PathBuf,
     /// Whether another program made the clone, in a folder of its own.
     pub taken_over: bool,
+    /// Whether a variable was named for its token, and holds none.
+    pub token_missing: bool,
 }
 
 impl Remote {
@@ -144,7 +146,8 @@ pub fn resolve(
         let usual =
             token.clone().filter(|_| address.host().is_some_and(|host| hosts.iter().any(|known| known == host)));
         let credential = in_address.or(named).or(usual.filter(|_| said.token_env.is_none()));
-        let remote = remote(address, said.branch, credential, around)?;
+        let token_missing = said.token_env.is_some() && credential.is_none();
+        let remote = Remote { token_missing, ..remote(address, said.branch, credential, around)? };
         let known = || main.iter().chain(&more);
         if !known().any(|known| known.is_same(&remote)) {
             more.push(remote);
@@ -165,7 +168,7 @@ fn remote(
         return Err(WrongGit::InVariable(message.to_owned()));
     };
     let folder = clones.join(address.key(branch.as_deref()));
-    Ok(Remote { address, branch, credential, folder, taken_over: false })
+    Ok(Remote { address, branch, credential, folder, taken_over: false, token_missing: false })
 }
 
 fn named_token(name: &str, around: &Around) -> Option<Credential> {

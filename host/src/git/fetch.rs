@@ -2,7 +2,7 @@
 
 use crate::config::git::{Network, Remote};
 use crate::git::problem::{NetworkError, SyncError, is_damage};
-use crate::git::progress::Progress;
+use crate::git::received::Received;
 use crate::git::transport::{self, Exchange};
 use crate::git::{Patience, prepare_libgit2};
 use crate::printable::{printable, quoted};
@@ -34,31 +34,15 @@ pub fn fetch(
     remote: &Remote,
     network: &Network,
     patience: &Patience,
-    progress: &Progress,
+    received: &Received,
 ) -> Result<Newest, SyncError> {
-    prepare_libgit2();
-    let address = remote.address.text();
-    if let Some(path) = remote.address.folder().filter(|path| !path.exists()) {
-        let hint = "\nhint: a repository on the network is written as `https://HOST/PATH`";
-        return Err(SyncError::NotThere { path: path.to_owned(), hint });
-    }
+    check_there(remote)?;
     let exchange = Arc::new(Exchange::new(remote, network, patience.clone()));
     let _talking = transport::talk(Arc::clone(&exchange));
-    let failed = |error: &git2::Error| {
-        let timeout = || SyncError::TooSlow { address: address.to_owned(), seconds: patience.time().as_secs() };
-        let (reason, address) = (printable(error.message()), address.to_owned());
-        let broken_off = || remote.address.host().filter(|_| error.code() == ErrorCode::Eof).map(str::to_owned);
-        match (exchange.failure(), broken_off()) {
-            (Some(failure), _) => failure.into(),
-            _ if patience.is_over() => timeout(),
-            (None, Some(host)) => NetworkError::BrokenOff { host, reason }.into(),
-            (None, None) if is_damage(error) => SyncError::Damaged { address, reason },
-            (None, None) => SyncError::Git { address, reason },
-        }
-    };
-    let mut origin = repository.remote_anonymous(address).map_err(|error| failed(&error))?;
+    let failed = |error: &git2::Error| failure(remote, &exchange, patience, error);
+    let mut origin = repository.remote_anonymous(remote.address.text()).map_err(|error| failed(&error))?;
     let mut connection = origin
-        .connect_auth(Direction::Fetch, Some(callbacks(patience, progress)), None)
+        .connect_auth(Direction::Fetch, Some(callbacks(patience, received)), None)
         .map_err(|error| failed(&error))?;
     let newest = {
         let heads = connection.list().map_err(|error| failed(&error))?;
@@ -73,7 +57,7 @@ pub fn fetch(
     let mut fetched = Err(git2::Error::from_str("nothing was fetched"));
     for depth in if shallow { [Some(1), None] } else { [None, None] } {
         let mut options = FetchOptions::new();
-        options.remote_callbacks(callbacks(patience, progress));
+        options.remote_callbacks(callbacks(patience, received));
         options.download_tags(AutotagOption::None).update_fetchhead(false);
         depth.map(|depth| options.depth(depth));
         fetched = connection.remote().fetch(&[&refspec], Some(&mut options), None);
@@ -82,16 +66,51 @@ pub fn fetch(
             break;
         }
     }
-    progress.done();
     fetched.map_err(|error| failed(&error))?;
     let commit = repository.refname_to_id(&reference(&newest.branch)).map_err(|error| failed(&error))?;
     Ok(Newest { commit, ..newest })
 }
 
-fn callbacks<'a>(patience: &'a Patience, progress: &'a Progress) -> RemoteCallbacks<'a> {
+/// Asks a remote for its newest commit, and fetches nothing.
+pub fn ask(remote: &Remote, network: &Network, patience: &Patience) -> Result<Newest, SyncError> {
+    check_there(remote)?;
+    let exchange = Arc::new(Exchange::new(remote, network, patience.clone()));
+    let _talking = transport::talk(Arc::clone(&exchange));
+    let failed = |error: &git2::Error| failure(remote, &exchange, patience, error);
+    let mut origin = git2::Remote::create_detached(remote.address.text()).map_err(|error| failed(&error))?;
+    let connection = origin.connect_auth(Direction::Fetch, None, None).map_err(|error| failed(&error))?;
+    let heads = connection.list().map_err(|error| failed(&error))?;
+    choose(remote, heads)
+}
+
+fn check_there(remote: &Remote) -> Result<(), SyncError> {
+    prepare_libgit2();
+    match remote.address.folder().filter(|path| !path.exists()) {
+        Some(path) => {
+            let hint = "\nhint: a repository on the network is written as `https://HOST/PATH`";
+            Err(SyncError::NotThere { path: path.to_owned(), hint })
+        }
+        None => Ok(()),
+    }
+}
+
+fn failure(remote: &Remote, exchange: &Exchange, patience: &Patience, error: &git2::Error) -> SyncError {
+    let address = remote.address.text().to_owned();
+    let reason = printable(error.message());
+    let broken_off = || remote.address.host().filter(|_| error.code() == ErrorCode::Eof).map(str::to_owned);
+    match (exchange.failure(), broken_off()) {
+        (Some(failure), _) => failure.into(),
+        _ if patience.is_over() => SyncError::TooSlow { address, seconds: patience.time().as_secs() },
+        (None, Some(host)) => NetworkError::BrokenOff { host, reason }.into(),
+        (None, None) if is_damage(error) => SyncError::Damaged { address, reason },
+        (None, None) => SyncError::Git { address, reason },
+    }
+}
+
+fn callbacks<'a>(patience: &'a Patience, received: &'a Received) -> RemoteCallbacks<'a> {
     let mut callbacks = RemoteCallbacks::new();
     callbacks.transfer_progress(|state| {
-        progress.show(&state);
+        received.note(&state);
         !patience.is_over()
     });
     callbacks

@@ -3,8 +3,9 @@
 use crate::config::git::Remote;
 use crate::git::address::Address;
 use crate::git::problem::SyncError;
-use crate::git::{Patience, prepare_libgit2};
+use crate::git::{Patience, prepare_libgit2, worktree};
 use crate::moment;
+use crate::printable::printable;
 use crate::private;
 use git2::{Repository, RepositoryOpenFlags};
 use std::ffi::OsStr;
@@ -57,6 +58,12 @@ fn has_files_in(repository: &Repository, folder: &Path) -> bool {
 /// Whether there is something to serve already.
 pub fn is_there(folder: &Path) -> bool {
     folder.join(".git").exists()
+}
+
+/// What is wrong with what git keeps in a clone, if that shows at once.
+pub fn damage(folder: &Path) -> Option<String> {
+    let looked = open(folder).and_then(|repository| worktree::head(&repository).map(drop));
+    looked.err().map(|error| printable(error.message()))
 }
 
 /// Held by the one server that changes a clone.

@@ -2,15 +2,17 @@
 
 use crate::config::git::{Network, Remote};
 use crate::git::problem::{SyncError, is_damage};
-use crate::git::progress::Progress;
+use crate::git::received::Received;
 use crate::git::worktree::{self, CheckedOut};
 use crate::git::{Patience, fetch, place, prepare_libgit2};
 use crate::printable::{counted, printable, quoted};
+use crate::terminal::progress::Progress;
 use git2::{Oid, Repository, RepositoryInitOptions};
 use std::any::Any;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How much longer the first exchange may take than those that only bring what is new. Silence counts as before.
@@ -91,8 +93,7 @@ impl Work<'_> {
         std::fs::set_permissions(fresh.path(), Permissions::from_mode(0o700)).map_err(unusable)?;
         let done = {
             let repository = self.init(fresh.path())?;
-            let progress = Progress::on_terminal(&self.remote.address.name());
-            let newest = fetch::fetch(&repository, self.remote, self.network, &self.patience, &progress)?;
+            let newest = self.fetch_all(&repository)?;
             let checked_out = worktree::plan(&repository, newest.commit, &[])
                 .and_then(|plan| plan.carry_out(&newest.branch))
                 .map_err(|error| self.checkout_failed(&error))?;
@@ -127,7 +128,7 @@ impl Work<'_> {
     fn bring_up(&self, repository: &Repository) -> Result<(Oid, CheckedOut), Failure> {
         let known = known_tips(repository);
         worktree::head(repository).map_err(Failure::Damaged)?;
-        let newest = fetch::fetch(repository, self.remote, self.network, &self.patience, &Progress::silent());
+        let newest = fetch::fetch(repository, self.remote, self.network, &self.patience, &Received::default());
         let newest = newest.map_err(|error| match error {
             SyncError::Damaged { reason, .. } => Failure::Damaged(git2::Error::from_str(&reason)),
             error => Failure::Other(error),
@@ -170,7 +171,7 @@ impl Work<'_> {
         let fresh = place::fresh(self.remote, place::NEW).map_err(unusable)?;
         let newest = {
             let repository = self.init(fresh.path())?;
-            fetch::fetch(&repository, self.remote, self.network, &self.patience, &Progress::silent())?
+            self.fetch_all(&repository)?
         };
         let git = folder.join(".git");
         let old = fresh.path().join("old");
@@ -187,6 +188,15 @@ impl Work<'_> {
         let repository = place::open(folder).map_err(|error| self.checkout_failed(&error))?;
         let done = self.check_out(&repository, &newest, &[]).map_err(|error| self.checkout_failed(&error))?;
         Ok((newest.commit, done))
+    }
+
+    /// Gets what may be a lot, so whoever looks sees how far it is.
+    fn fetch_all(&self, repository: &Repository) -> Result<fetch::Newest, SyncError> {
+        let received = Arc::new(Received::default());
+        let theirs = Arc::clone(&received);
+        let cloning = format!("cloning {}", self.remote.address.name());
+        let _progress = Progress::begin(&cloning, move || theirs.reached());
+        fetch::fetch(repository, self.remote, self.network, &self.patience, &received)
     }
 
     fn init(&self, folder: &Path) -> Result<Repository, SyncError> {

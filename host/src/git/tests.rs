@@ -87,7 +87,8 @@ impl Scene {
         let key = address.key(self.branch.as_deref());
         let clones = self.folder.path().join("repos");
         let folder = clones.join(key);
-        Remote { address, branch: self.branch.clone(), credential: None, folder, taken_over: false }
+        let branch = self.branch.clone();
+        Remote { address, branch, credential: None, folder, taken_over: false, token_missing: false }
     }
 
     fn sync(&self) -> Result<Synced, SyncError> {

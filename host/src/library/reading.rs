@@ -10,6 +10,9 @@ use std::path::Component;
 /// How often a file that changes while it is read is tried again.
 const TRIES: usize = 3;
 
+/// Most files of one folder that are listed. Whoever has more in one does not look for a single one by its name.
+const MOST_LISTED: usize = 1_000;
+
 /// The bytes of a file and what the file system said about it.
 #[derive(Debug)]
 pub struct Bytes {
@@ -52,6 +55,18 @@ pub fn has_file(folder: &Dir, path: &str) -> bool {
     folder.metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
+/// Names of the regular files directly inside a folder that are not hidden, sorted.
+pub fn list_files(folder: &Dir, path: &str) -> Vec<String> {
+    let inside = if path.is_empty() { folder.try_clone() } else { folder.open_dir(path) };
+    let Ok(inside) = inside else { return Vec::new() };
+    let Ok(entries) = inside.entries() else { return Vec::new() };
+    let named = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let served = named.filter(|name| !is_hidden(name) && has_file(&inside, name));
+    let mut names: Vec<String> = served.take(MOST_LISTED).collect();
+    names.sort_unstable();
+    names
+}
+
 /// Whether a file or folder with this name is not served.
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
@@ -85,5 +100,36 @@ pub fn refusal(error: io::Error) -> ReadError {
         (_, Some(number)) if number == rustix::io::Errno::LOOP.raw_os_error() => ReadError::OutsideRoot,
         (_, Some(number)) if number == rustix::io::Errno::NXIO.raw_os_error() => ReadError::NotAFile,
         _ => ReadError::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cap_std::ambient_authority;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_folder_lists_its_files_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["in/folder", "out"] {
+            std::fs::create_dir_all(folder.path().join(path)).unwrap();
+        }
+        for path in ["in/b.py", "in/a.py", "in/.hidden", "in/folder/deep.py", "out/secret.py"] {
+            std::fs::write(folder.path().join(path), "").unwrap();
+        }
+        symlink("a.py", folder.path().join("in/c.py")).unwrap();
+        symlink("../out/secret.py", folder.path().join("in/d.py")).unwrap();
+        symlink("../../out", folder.path().join("in/folder/out")).unwrap();
+        let root = Dir::open_ambient_dir(folder.path().join("in"), ambient_authority()).unwrap();
+        assert_eq!(list_files(&root, ""), ["a.py", "b.py", "c.py"]);
+        assert_eq!(list_files(&root, "folder"), ["deep.py"]);
+        for nothing in ["a.py", "missing", "..", "folder/out", "../out"] {
+            assert_eq!(list_files(&root, nothing), [""; 0], "{nothing}");
+        }
+        for number in 0..2_000 {
+            std::fs::write(folder.path().join(format!("in/folder/{number}")), "").unwrap();
+        }
+        assert_eq!(list_files(&root, "folder").len(), MOST_LISTED);
     }
 }

@@ -5,6 +5,7 @@ use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
 use crate::library::reading;
 use crate::library::roots::SkillRoot;
+use crate::library::scan;
 use crate::library::stamp::Stamp;
 use crate::library::stillness;
 use cap_std::fs::Dir;
@@ -54,7 +55,8 @@ impl Folder {
         let at = if path.is_empty() { "." } else { path };
         // Only looks at times, so it may follow a link out of the root; listing would not.
         let stat = statat(root, at, AtFlags::empty());
-        self.troubles.is_empty() && stat.is_ok_and(|stat| self.stamp.still_holds(&stat))
+        stat.is_ok_and(|stat| self.stamp.still_holds(&stat))
+            && self.troubles.iter().all(|trouble| lasts(root, path, trouble))
     }
 
     /// The same folder, to be listed again at the next look.
@@ -66,6 +68,15 @@ impl Folder {
     pub fn has_same_entries(&self, other: &Self) -> bool {
         (&self.files, &self.folders, &self.links, &self.troubles)
             == (&other.files, &other.folders, &other.links, &other.troubles)
+    }
+}
+
+/// Whether an entry of a folder is certainly left out as it was, for what the times of the folder do not tell.
+fn lasts(root: &Dir, folder: &str, (name, reason): &(String, TroubleReason)) -> bool {
+    match reason {
+        TroubleReason::LeadsOutside => root.metadata(scan::join(folder, name)).is_err(),
+        TroubleReason::NameNotText | TroubleReason::TooDeep => true,
+        TroubleReason::LinkWithinLink | TroubleReason::NoPermission => false,
     }
 }
 
@@ -125,6 +136,13 @@ impl Snapshot {
     pub fn has_lost_files(&self) -> bool {
         let lost = |file: &Arc<File>| matches!(file.text, Err(ReadError::NotFound));
         self.roots.iter().any(|root| root.files.lock().unwrap_or_else(PoisonError::into_inner).values().any(lost))
+    }
+
+    /// How many files have been read, and of how many. The engine does not want all of them.
+    pub fn files_read(&self) -> (usize, usize) {
+        let read = |root: &RootSnapshot| root.files.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let listed = |root: &RootSnapshot| root.folders.values().map(|folder| folder.files.len()).sum::<usize>();
+        (self.roots.iter().map(read).sum(), self.roots.iter().map(listed).sum())
     }
 
     pub fn is_watchable(&self) -> bool {

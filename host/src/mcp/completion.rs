@@ -1,13 +1,17 @@
 //! Completion of skill names and of the arguments of resource templates.
 
+use crate::bindings::catalog::Called;
 use crate::library::files;
+use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::ToolError;
 use crate::mcp::prompts::ANY_SKILL;
 use crate::mcp::resources;
 use crate::mcp::server::Skillcell;
 use crate::printable::printable;
+use crate::worlds::engine::EngineInstance;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
+use std::sync::Arc;
 
 pub async fn complete(server: &Skillcell, request: CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
@@ -53,14 +57,16 @@ async fn names(server: &Skillcell) -> Result<Vec<String>, ErrorData> {
 }
 
 async fn files_of(server: &Skillcell, name: &str) -> Result<Vec<String>, ErrorData> {
-    let Ok(served) = server.catalog.skill(name).await.map_err(ToolError::from)? else { return Ok(Vec::new()) };
-    let file = served.skill.summary.file.clone();
-    let asked = server.catalog.ask(move |engine, snapshot| {
-        let belonging = engine.files_of(&file)?;
-        Ok(belonging.and_then(|belonging| files::open(snapshot, &belonging)))
-    });
-    let opened = asked.await.map_err(ToolError::from)?;
-    Ok(opened.map(|opened| opened.files.into_iter().map(|file| file.path).collect()).unwrap_or_default())
+    let wanted = name.to_owned();
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let Ok(found) = engine.skill_of(&wanted, Called::ByName)? else { return Ok(None) };
+        let file = found.summary.file;
+        let opened = engine.files_of(&file)?.and_then(|belonging| files::open(snapshot, &belonging));
+        let files = opened.map(|opened| opened.files).unwrap_or_default();
+        Ok(Some((file, files.into_iter().map(|file| file.path).collect())))
+    };
+    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(file, _)| vec![file.clone()]));
+    Ok(asked.await.map_err(ToolError::from)?.map(|(_, files)| files).unwrap_or_default())
 }
 
 /// Values that begin with what was typed, then those that contain it, without regard to case; and how many there are.

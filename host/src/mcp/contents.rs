@@ -1,10 +1,10 @@
 //! Files of skills as MCP hands them over: text when the bytes are UTF-8, else base64.
 
 use crate::library::files::media_type;
+use crate::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::ResourceContents;
-use std::fmt::Write as _;
 
 /// A file of the skill with this URI, byte for byte.
 pub fn contents(skill: &str, path: &str, bytes: Vec<u8>) -> ResourceContents {
@@ -19,16 +19,7 @@ pub fn contents(skill: &str, path: &str, bytes: Vec<u8>) -> ResourceContents {
 
 /// Where a file of a skill is among the resources. The engine encodes the URI of the skill itself in the same way.
 pub fn uri_of(skill: &str, path: &str) -> String {
-    let mut uri = format!("{skill}/");
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(char::from(byte)),
-            _ => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-    }
-    uri
+    format!("{skill}/{}", percent::encoded(path))
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ impl LeftOut {
         let problem = |((root, path), reason): (&(u32, String), &NotListed)| Problem {
             location: Location { root: *root, path: path.clone() },
             line: None,
+            column: None,
             severity: Severity::Warning,
             code: "not-in-skills-list".to_owned(),
             message: format!("it is not in skills/list: {reason}"),

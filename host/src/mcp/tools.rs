@@ -11,9 +11,9 @@ mod report_usage;
 mod schemas;
 mod skill;
 mod skill_resource;
-mod skill_view;
-mod skills_list;
-mod skills_search;
+pub mod skill_view;
+pub mod skills_list;
+pub mod skills_search;
 mod words;
 
 use crate::mcp::answer::{Answer, MOST_BYTES, ToolError};

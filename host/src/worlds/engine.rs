@@ -7,9 +7,9 @@ pub use lending::LentRoot;
 pub use load::LoadError;
 
 use crate::bindings::catalog::{
-    Answer, AssetError, Called, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, LookupError, Mention, Node, OperatorSettings, Page, Reference, Request, ScriptError, SearchResult,
-    Settings, SkillFiles, TextDelta,
+    Answer, AssetError, Called, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, LookupError, Mention, Node, OperatorSettings, Page, Reference, Request, ReviewPage, ReviewRequest,
+    ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::engine::{Engine, EnginePre};
 use crate::bindings::types::{Location, Problem, SkillModel};
@@ -216,6 +216,14 @@ impl EngineInstance {
 
     pub fn references_of(&mut self, file: &Location) -> Result<Vec<Reference>, Broken> {
         self.ask("references-of", |engine, store| engine.call_references_of(store, file))
+    }
+
+    pub fn codes(&mut self) -> Result<Vec<Code>, Broken> {
+        self.ask("codes", |engine, store| engine.call_codes(store))
+    }
+
+    pub fn review(&mut self, request: &ReviewRequest) -> Result<ReviewPage, Broken> {
+        self.ask("review", |engine, store| engine.call_review(store, request))
     }
 
     pub fn mentions(&mut self, most: u32) -> Result<Vec<Mention>, Broken> {

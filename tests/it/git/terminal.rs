@@ -1,78 +1,69 @@
 //! Whoever looks at a terminal sees how far the first clone is.
 
-use super::Scene;
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use std::fs::File;
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use super::{Scene, noise};
+use crate::terminal::{Stream, Watched};
+use crate::{SKILLCELL, SMALL};
+use skillcell_tests::Launch;
+use skillcell_tests::git_server::{Fault, On};
+use std::time::Duration;
 
-/// Longer than a clone takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Takes away the line of progress.
+const CLEAR: &str = "\r\x1b[K";
 
-/// A pseudo-terminal: what a program is given, and what a person would see on it.
-fn terminal() -> (File, Receiver<Vec<u8>>) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    let (sender, shown) = mpsc::channel();
-    std::thread::spawn(move || {
-        let (mut ours, mut buffer) = (File::from(ours), [0; 4096]);
-        // When the last program is gone, reading fails.
-        while let Ok(length @ 1..) = ours.read(&mut buffer) {
-            if sender.send(buffer[..length].to_vec()).is_err() {
-                break;
-            }
-        }
-    });
-    (File::from(theirs), shown)
-}
+/// Text that takes a while to come.
+const MUCH: usize = 400_000;
 
-/// What a server shows on its terminal until this text comes.
-fn shown_until(command: &mut Command, text: &str) -> String {
-    let (theirs, shown) = terminal();
-    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(theirs).spawn().unwrap();
-    // Otherwise the terminal stays open as long as the command is there.
-    command.stderr(Stdio::null());
-    let (began, mut seen) = (Instant::now(), String::new());
-    while !seen.contains(text) {
-        let left = PATIENCE.saturating_sub(began.elapsed());
-        let Ok(bytes) = shown.recv_timeout(left) else {
-            let _ = server.kill();
-            panic!("`{text}` did not come: {seen}");
-        };
-        seen.push_str(&String::from_utf8_lossy(&bytes));
+impl Scene {
+    fn much() -> Self {
+        Self::with(&[&SMALL[..], &[("notes.txt", &noise(MUCH))]].concat())
     }
-    drop(server.stdin.take());
-    assert!(server.wait().unwrap().success());
-    seen
+
+    /// A command of somebody who looks.
+    fn list(&self, url: &str) -> Launch {
+        let launch = Launch::bare(SKILLCELL).with_home(self.home.path()).folder(self.home.path()).arg("list");
+        launch.env("SKILLS_REPO", url).env("TERM", "xterm").env("NO_COLOR", "")
+    }
 }
 
 #[test]
-fn the_first_clone_is_followed_on_a_terminal_and_only_there() {
-    let scene = Scene::new();
+fn the_first_clone_is_followed_on_a_terminal_and_the_line_is_gone_at_the_end() {
+    let scene = Scene::much();
     let server = scene.http();
     let url = server.url("skills");
-    let seen = shown_until(scene.launch(&url).command(), ": 2 skills");
-    let lines: Vec<&str> =
-        seen.split("\x1b[K").filter_map(|part| part.split_once("\rcloning skills: ")).map(|(_, line)| line).collect();
-    let last = lines.last().unwrap_or_else(|| panic!("no line: {seen}"));
-    let (objects, bytes) = last.split_once(" objects, ").unwrap_or_else(|| panic!("{last}"));
+    server.misbehave(On::Pack, Fault::Stall(MUCH / 2));
+    let mut watched = Watched::start(scene.list(&url), Stream::Error);
+    watched.until(" MB");
+    server.behave();
+    assert_eq!(watched.end(), Some(0));
+    let seen = &watched.seen;
+    let lines: Vec<&str> = seen.split(CLEAR).filter_map(|part| part.strip_prefix("cloning skills [")).collect();
+    let (_, told) = lines.last().and_then(|line| line.split_once("] ")).unwrap_or_else(|| panic!("no line: {seen:?}"));
+    let (objects, bytes) = told.split_once(" objects, ").unwrap_or_else(|| panic!("{told}"));
     let (received, all) = objects.split_once('/').unwrap();
-    assert!(received == all && all.parse::<usize>().unwrap() >= 4, "{last}");
-    assert!(bytes.ends_with(" MB"), "{last}");
-    let behind = seen.rsplit_once("\x1b[K").unwrap().1;
-    assert!(behind.starts_with("\r\n"), "what comes next has a line of its own: {behind:?}");
+    let [received, all]: [usize; 2] = [received, all].map(|number| number.parse().unwrap());
+    assert!(received <= all && all >= 5, "{told}");
+    assert!(bytes.ends_with(" MB"), "{told}");
+    assert!(seen.ends_with(CLEAR), "nothing is left: {seen:?}");
     // The clone is there now, so there is nothing to follow.
-    let again = shown_until(scene.launch(&url).command(), ": 2 skills");
-    assert!(!again.contains("cloning"), "{again}");
-    // And nobody looks at a pipe.
-    let other = Scene::new();
-    let mut session = other.launch(&url).start();
-    assert_eq!(super::names(&mut session), ["forms", "pdf"]);
-    assert!(!session.log().contains("cloning"), "{}", session.log());
+    let mut again = Watched::start(scene.list(&url), Stream::Error);
+    assert_eq!((again.end(), again.seen.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn neither_a_server_nor_a_program_follows_it() {
+    let slowly = Fault::Drip(MUCH / 20, Duration::from_millis(100));
+    let scene = Scene::much();
+    let server = scene.http();
+    server.misbehave(On::Pack, slowly.clone());
+    let mut served = Watched::start(scene.launch(&server.url("skills")).env("TERM", "xterm"), Stream::Error);
+    served.until(": 2 skills");
+    assert_eq!(served.end(), Some(0));
+    assert!(!served.seen.contains("cloning"), "{}", served.seen);
+
+    let other = Scene::much();
+    let server = other.http();
+    server.misbehave(On::Pack, slowly);
+    let output = other.list(&server.url("skills")).output();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2, "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
 }

@@ -1,10 +1,9 @@
 //! `skillcell plugin check`: what a component is, and whether it does in the sandbox what its world asks for.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
 use super::contents::World;
 use super::report::Report;
 use super::self_test;
+use crate::terminal::{self, progress::Progress};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use std::io::Read as _;
@@ -27,6 +26,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<ExitCode> {
     let file = &arguments.file;
     let bytes = read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut report = Report::new(file.display().to_string(), &bytes);
+    let trying = Progress::unknown("trying it in the sandbox");
     // What cannot be linked cannot be tried either.
     if let (Some(world), true) = (report.world, report.problems.is_empty()) {
         let result = match world {
@@ -39,10 +39,11 @@ pub fn run(arguments: &Check) -> anyhow::Result<ExitCode> {
         report.remarks = result.remarks;
         report.problems.extend(result.problem);
     }
+    drop(trying);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        terminal::print_json(&report)?;
     } else {
-        println!("{}", report.lines().join("\n"));
+        terminal::print_lines(&report.lines())?;
     }
     Ok(ExitCode::from(u8::from(!report.problems.is_empty())))
 }

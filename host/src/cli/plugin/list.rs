@@ -1,16 +1,16 @@
 //! `skillcell plugin list`: every component that is in the binary or that the operator's file names.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
 use super::check;
 use super::contents::World;
 use super::report::grouped;
-use crate::cli::table::aligned;
-use crate::cli::{open, scorers};
+use crate::cli::open;
+use crate::cli::table::table;
 use crate::config::{self, Config, Runner, ScorerChoice, ScorerFile, Told};
 use crate::printable::printable;
 use crate::sandbox::runtimes::{Language, Role, Runtimes};
+use crate::scorers::known;
 use crate::sha256::Sha256;
+use crate::terminal::{self, Output};
 use crate::worlds::scorer::{Bundled, ScorerWorld};
 use clap::Args;
 use serde::Serialize;
@@ -55,9 +55,9 @@ pub struct Plugin {
 pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
     let plugins = plugins(&config::resolve(Told { config: arguments.config, ..Told::default() })?)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&plugins)?);
+        terminal::print_json(&plugins)?;
     } else {
-        show(&plugins);
+        terminal::print_lines(&lines(&plugins, Output::standard()))?;
     }
     Ok(ExitCode::from(u8::from(plugins.iter().any(|plugin| plugin.problem.is_some()))))
 }
@@ -115,7 +115,7 @@ fn list_scorers(config: &Config, world: &ScorerWorld) -> Vec<Plugin> {
         let in_use = config.scorer == ScorerChoice::Bundled(which);
         Plugin { problem, ..Plugin::bundled(which.name(), World::Scorer, which.code(), in_use) }
     });
-    let own = scorers::own(config).into_iter().map(|(name, file)| {
+    let own = known::own(config).into_iter().map(|(name, file)| {
         let ScorerFile { path, sha256 } = &file;
         let load = |_: &[u8], _| world.from_file(path, *sha256).err().map(|error| error.to_string());
         Plugin {
@@ -176,17 +176,16 @@ impl Plugin {
     }
 }
 
-fn show(plugins: &[Plugin]) {
+fn lines(plugins: &[Plugin], output: Output) -> Vec<String> {
     let header = ["name", "world", "in use", "bytes", "sha256", "", "from"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(plugins.iter().map(Plugin::row)).collect();
-    for line in aligned(&rows) {
-        println!("{line}");
-    }
+    let mut lines = table(output, &rows);
     for plugin in plugins {
         if let Some(problem) = &plugin.problem {
-            println!("\n`{}` cannot be used: {problem}", printable(&plugin.name));
+            lines.push(format!("\n`{}` cannot be used: {problem}", printable(&plugin.name)));
         }
     }
+    lines
 }
 
 fn component(runner: &Runner) -> Option<&PathBuf> {

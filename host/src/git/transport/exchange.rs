@@ -349,7 +349,8 @@ mod tests {
     #[test]
     fn a_token_that_cannot_be_sent_is_told_with_what_the_remote_answered() {
         let (address, credential) = Address::parse("http://me:s3cret@example.com/skills", |path| path.into()).unwrap();
-        let remote = Remote { address, branch: None, credential, folder: "clone".into(), taken_over: false };
+        let folder = "clone".into();
+        let remote = Remote { address, branch: None, credential, folder, taken_over: false, token_missing: false };
         let network = Network::default();
         let exchange = Exchange::new(&remote, &network, Patience::new(network.timeout));
         for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND] {

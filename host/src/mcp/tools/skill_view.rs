@@ -1,6 +1,6 @@
 //! The shape that `skills_list` and `skills_search` give a skill.
 
-use crate::bindings::types::Summary;
+use crate::bindings::types::{SkillModel, Summary};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -12,6 +12,11 @@ pub struct SkillView {
     pub skill_file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// What people call it, and how it is written down.
+    #[serde(skip)]
+    pub shown_name: String,
+    #[serde(skip)]
+    pub model: SkillModel,
 }
 
 #[derive(Serialize)]
@@ -28,6 +33,8 @@ impl From<Summary> for SkillView {
             skill_path: skill.skill_path,
             skill_file: skill.file.path,
             body: None,
+            shown_name: skill.shown_name,
+            model: skill.model,
         }
     }
 }

@@ -1,6 +1,9 @@
 //! `skills_search`: skills that contain every word of a query.
 
 use super::skill_view::SkillView;
+use crate::bindings::catalog::Hit;
+use crate::bindings::types::SkillModel;
+use crate::catalog::Catalog;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::{Arguments, WrongArguments};
 use crate::mcp::server::Skillcell;
@@ -18,38 +21,47 @@ pub async fn skills_search(server: &Skillcell, mut arguments: Arguments) -> Resu
     let query = arguments.required_text("query")?;
     let limit = arguments.integer("limit", 1..=MOST_HITS)?.unwrap_or(USUAL_LIMIT);
     arguments.finish()?;
-    match query.split_ascii_whitespace().count() {
-        0 => return Err(WrongArguments("query must contain a word".to_owned()).into()),
-        1..=MOST_WORDS => {}
-        words => {
-            return Err(WrongArguments(format!("query has {words} words, and must have at most {MOST_WORDS}")).into());
-        }
-    }
-    let wanted = query.clone();
-    let model = server.surface().only_model;
-    let found = server.catalog.rank_all(move |ranker, _| ranker.search(&wanted, model, limit)).await?;
-    let hit = |hit: crate::bindings::catalog::Hit| HitView {
-        skill: hit.skill.into(),
-        score: hit.score,
-        excerpt: hit.excerpt,
-    };
-    let results: Vec<HitView> = found.hits.into_iter().map(hit).collect();
-    let line = format!("{} of {}", results.len(), counted(found.total as usize, "matching skill"));
-    Ok(Answer::data(line, &SearchView { query, limit, total: found.total, results }))
+    let found = SearchView::of(&server.catalog, query, server.surface().only_model, limit).await?;
+    let line = format!("{} of {}", found.results.len(), counted(found.total as usize, "matching skill"));
+    Ok(Answer::data(line, &found))
 }
 
 #[derive(Serialize)]
-struct SearchView {
-    query: String,
+pub struct SearchView {
+    pub query: String,
     limit: u32,
-    total: u32,
-    results: Vec<HitView>,
+    pub total: u32,
+    pub results: Vec<HitView>,
+}
+
+impl SearchView {
+    /// What is found now.
+    pub async fn of(
+        catalog: &Catalog,
+        query: String,
+        model: Option<SkillModel>,
+        limit: u32,
+    ) -> Result<Self, ToolError> {
+        match query.split_ascii_whitespace().count() {
+            0 => return Err(WrongArguments("query must contain a word".to_owned()).into()),
+            1..=MOST_WORDS => {}
+            words => {
+                return Err(
+                    WrongArguments(format!("query has {words} words, and must have at most {MOST_WORDS}")).into()
+                );
+            }
+        }
+        let wanted = query.clone();
+        let found = catalog.rank_all(move |ranker, _| ranker.search(&wanted, model, limit)).await?;
+        let hit = |hit: Hit| HitView { skill: hit.skill.into(), score: hit.score, excerpt: hit.excerpt };
+        Ok(Self { query, limit, total: found.total, results: found.hits.into_iter().map(hit).collect() })
+    }
 }
 
 #[derive(Serialize)]
-struct HitView {
+pub struct HitView {
     #[serde(flatten)]
-    skill: SkillView,
-    score: u32,
-    excerpt: String,
+    pub skill: SkillView,
+    pub score: u32,
+    pub excerpt: String,
 }

@@ -114,6 +114,12 @@ impl library::HostSkillRoot for LibraryView<'_> {
         Ok(folder.is_some_and(|folder| reading::has_file(&folder, &path)))
     }
 
+    fn list_files(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Vec<String>> {
+        let number = self.handles.get(&root)?.0;
+        let folder = self.lender.snapshot.root(number).and_then(|root| root.folder.clone());
+        Ok(folder.map(|folder| reading::list_files(&folder, &path)).unwrap_or_default())
+    }
+
     fn drop(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<()> {
         self.handles.delete(root)?;
         Ok(())

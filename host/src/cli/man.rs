@@ -1,0 +1,39 @@
+//! `skillcell man`: the manual, made from what `--help` says.
+
+use super::Cli;
+use crate::terminal;
+use anyhow::Context as _;
+use clap::{Args, CommandFactory as _};
+use clap_mangen::Man;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct Manual {
+    /// Write a page for each command into this folder; without it, the main page is printed
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+pub fn run(arguments: &Manual) -> anyhow::Result<ExitCode> {
+    match &arguments.folder {
+        None => {
+            let mut page = Vec::new();
+            // As the pages in a folder have it.
+            Man::new(Cli::command().disable_help_subcommand(true)).render(&mut page)?;
+            terminal::print(&String::from_utf8(page)?)?;
+        }
+        Some(folder) => {
+            let written =
+                std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+            written.with_context(|| format!("cannot write pages into {}", folder.display()))?;
+            let page = folder.join("skillcell.1");
+            terminal::print(&format!(
+                "every page is in {0}; read one with `man {1}`\n",
+                folder.display(),
+                page.display()
+            ))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,162 @@
+//! `skillcell list`, `search` and `show`: what models are told about skills, for people and programs.
+
+use crate::{SKILLCELL, library, serve};
+use serde_json::{Value, json};
+use skillcell_tests::{Launch, repository};
+use std::path::Path;
+use std::process::Output;
+
+const SKILLS: [(&str, &str); 4] = [
+    ("_root.md", "---\nkeywords: [everything]\ndescription: All\n---\nHouse rules.\n"),
+    ("ui/login.md", "---\nkeywords: [login, form]\ndescription: Sign-in screens\n---\nAsk for a password.\n"),
+    ("pdf/SKILL.md", "---\nname: pdf\ndescription: Read portable documents\n---\nUse the reader for forms.\n"),
+    ("bad/SKILL.md", "no front matter\n"),
+];
+
+fn command(folder: &Path, arguments: &[&str]) -> Launch {
+    let launch = Launch::bare(SKILLCELL).arg(arguments[0]).arg("--root").arg(folder);
+    arguments[1..].iter().fold(launch, Launch::arg)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn answer(folder: &Path, arguments: &[&str]) -> Value {
+    let output = command(folder, arguments).arg("--json").output();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {output:?}"))
+}
+
+/// The code, the answer and what else was told.
+fn told(output: &Output) -> (Option<i32>, String, String) {
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn programs_are_told_what_models_are_told() {
+    for folder in [library(&SKILLS).path(), &repository().join("fixtures/skills")] {
+        let mut session = serve(folder).start();
+        assert_eq!(answer(folder, &["list"]), session.call_json("skills_list", json!({})));
+        for query in ["the", "reader FORMS", "nothing-has-this"] {
+            let served = session.call_json("skills_search", json!({"query": query, "limit": 2}));
+            let words: Vec<&str> = query.split(' ').collect();
+            let arguments = [&["search", "--limit", "2"][..], &words].concat();
+            assert_eq!(answer(folder, &arguments), served, "{query}");
+        }
+        let list = session.call_json("skills_list", json!({}));
+        for skill in list["skills"].as_array().unwrap() {
+            let path = skill["skillPath"].as_str().unwrap();
+            let mut shown = answer(folder, &["show", path]);
+            let file = folder.join(skill["skillFile"].as_str().unwrap());
+            assert_eq!(shown["file"].as_str().map(Path::new), Some(file.as_path()), "{path}");
+            assert_eq!(shown["text"].as_str(), Some(std::fs::read_to_string(&file).unwrap().as_str()), "{path}");
+            for more in ["file", "text"] {
+                shown.as_object_mut().unwrap().remove(more);
+            }
+            assert_eq!(shown, *skill, "{path}");
+            let served = session.call_json("get_skill", json!({"context": "", "skill_path": path}));
+            assert_eq!(answer(folder, &["show", path, "--aggregated"]), served, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_list_for_programs_has_a_line_for_each_skill() {
+    let folder = library(&SKILLS);
+    let (code, out, log) = told(&command(folder.path(), &["list"]).output());
+    let lines: Vec<&str> = out.lines().collect();
+    let expected = ["_root\ttree\tAll", "pdf\tfolder\tRead portable documents", "ui/login\ttree\tSign-in screens"];
+    assert_eq!(lines, expected);
+    assert_eq!((code, log.lines().next()), (Some(0), Some("1 problem in the files of skills")), "{log}");
+    assert!(log.contains("\nhint: `skillcell lint`"), "{log}");
+}
+
+#[test]
+fn skills_of_one_name_are_told_apart() {
+    let [first, second] = ["a/pdf/SKILL.md", "b/pdf/SKILL.md"].map(|path| (path, SKILLS[2].1));
+    let folder = library(&[first, second]);
+    let (_, out, _) = told(&command(folder.path(), &["list"]).output());
+    let names: Vec<&str> = out.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(names.len(), 2, "{out}");
+    for name in &names {
+        let (code, out, log) = told(&command(folder.path(), &["show", name]).output());
+        assert_eq!((code, out.as_str(), log.as_str()), (Some(0), SKILLS[2].1, ""), "{name}");
+    }
+    let (code, out, log) = told(&command(folder.path(), &["show", "pdf"]).output());
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{log}");
+    assert!(log.starts_with("error: several skills are called `pdf`: "), "{log}");
+    assert!(names.iter().all(|name| log.contains(name)), "{log}");
+}
+
+#[test]
+fn a_search_says_what_was_found_and_where() {
+    let folder = library(&SKILLS);
+    let (code, out, _) = told(&command(folder.path(), &["search", "reader", "forms"]).output());
+    assert_eq!((code, out.as_str()), (Some(0), "pdf\t2\tUse the reader for forms. \n"));
+    let (code, out, log) = told(&command(folder.path(), &["search", "nothing-has-this"]).output());
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(log.starts_with("no skill has all of these words\nhint: "), "{log}");
+    for (arguments, reason) in [
+        (&["search"][..], "QUERY"),
+        (&["search", " "], "query must contain a word"),
+        (&["search", "x", "--limit", "0"], "0 is not in 1..=25"),
+        (&["search", "x", "--limit", "26"], "26 is not in 1..=25"),
+    ] {
+        let (code, out, log) = told(&command(folder.path(), arguments).output());
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(log.contains(reason), "{arguments:?}: {log}");
+    }
+}
+
+#[test]
+fn a_skill_is_shown_as_it_is_or_as_models_get_it() {
+    let folder = library(&SKILLS);
+    let bytes = "\u{feff}---\r\nname: crlf\r\ndescription: d\r\n---\r\n\u{1b}[2J no line end";
+    std::fs::create_dir(folder.path().join("crlf")).unwrap();
+    std::fs::write(folder.path().join("crlf/SKILL.md"), bytes).unwrap();
+    assert_eq!(command(folder.path(), &["show", "crlf"]).output().stdout, bytes.as_bytes());
+    for name in ["ui/login", "LOGIN", "login"] {
+        let (code, out, log) = told(&command(folder.path(), &["show", name]).output());
+        assert_eq!((code, out.as_str(), log.as_str()), (Some(0), SKILLS[1].1, ""), "{name}");
+    }
+    let (code, out, _) = told(&command(folder.path(), &["show", "login", "--aggregated"]).output());
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("=== GLOBAL RULES (from _root.md) ===\n\nHouse rules.\n"), "{out}");
+    assert!(out.ends_with("\n\nAsk for a password.\n"), "{out}");
+}
+
+#[test]
+fn a_name_that_finds_no_skill_finds_help() {
+    let folder = library(&SKILLS);
+    let hostile = format!("{}\u{1b}[2J\u{202e}\n", "x".repeat(5_000));
+    for (name, parts) in [
+        ("logn", &["no skill is called `logn`\nhint: close names are `", "login"][..]),
+        ("", &["no skill is called ``\nhint: "]),
+        ("../../etc/passwd", &["no skill is called `../../etc/passwd`"]),
+        ("bad", &["no skill is called `bad`"]),
+        (&hostile, &["no skill is called `xxx"]),
+    ] {
+        for more in [&["--json"][..], &["--aggregated"], &[]] {
+            let (code, out, log) = told(&command(folder.path(), &[&["show", name][..], more].concat()).output());
+            assert_eq!((code, out.as_str()), (Some(1), ""), "{name}: {log}");
+            assert!(log.starts_with("error: no skill is called `") && !log.contains(['\u{1b}', '\u{202e}']), "{log:?}");
+            for part in parts {
+                assert!(log.contains(part), "{name}: {log}");
+            }
+        }
+    }
+}
+
+#[test]
+fn skills_come_from_where_a_server_has_them() {
+    let folder = library(&[("skills/pdf/SKILL.md", SKILLS[2].1)]);
+    let (code, out, _) = told(&Launch::bare(SKILLCELL).arg("list").folder(folder.path()).output());
+    assert_eq!((code, out.as_str()), (Some(0), "pdf\tfolder\tRead portable documents\n"));
+    let nowhere = library(&[]);
+    for arguments in [&["list"][..], &["search", "x"], &["show", "x"]] {
+        let launch = arguments.iter().fold(Launch::bare(SKILLCELL).folder(nowhere.path()), Launch::arg);
+        let (code, out, log) = told(&launch.output());
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{log}");
+        assert!(log.starts_with("error: no folder of skills") && log.contains("\nhint: "), "{log}");
+    }
+}
