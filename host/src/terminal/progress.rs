@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(line("reading", &reached(5, 10), 80), "reading [##########..........] 5/10 files");
         assert_eq!(line("reading", &reached(11, 10), 80), "reading [####################] 11/10 files");
         assert_eq!(line("reading", &reached(0, 0), 80), "reading …");
-        assert_eq!(line("reading", &reached(usize::MAX, 1), 14), "reading [####…");
+        assert_eq!(line("reading", &reached(usize::MAX, 1), 14), "reading [###…");
         assert_eq!(line("reading", &reached(1, 1), 0), "");
     }
 
