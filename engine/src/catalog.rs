@@ -11,7 +11,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
     Reference, Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
-use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::bindings::skillcell::plugin::types::{SkillModel, Summary};
 use crate::document;
 use crate::folders::{self, Folders};
 use crate::mentions::{self, Mentioned};
@@ -314,6 +314,10 @@ impl Catalog {
 
     pub fn resource_of(&self, uri: &str) -> Option<FoundResource> {
         resource::find(&self.shelf, uri)
+    }
+
+    pub fn skill_in(&self, file: &Location) -> Option<Summary> {
+        self.shelf.number_of(file).map(|number| self.shelf.summary(number))
     }
 
     pub fn document_of(&self, file: &Location) -> Option<Document> {

@@ -8,7 +8,7 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
-use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::bindings::skillcell::plugin::types::{SkillModel, Summary};
 use crate::catalog::{Catalog, Root};
 use crate::codes;
 use std::cell::RefCell;
@@ -98,6 +98,10 @@ impl<E: Engine> Guest for E {
     fn skill_of(name: String, called: Called) -> Result<FoundSkill, LookupError> {
         ask(|catalog| catalog.skill_of(&name, called))
     }
+    fn skill_in(file: Location) -> Option<Summary> {
+        ask(|catalog| catalog.skill_in(&file))
+    }
+
     fn resource_of(uri: String) -> Option<FoundResource> {
         ask(|catalog| catalog.resource_of(&uri))
     }

@@ -213,7 +213,7 @@ fn close_to(shelf: &Shelf, name: &str) -> Vec<String> {
             let part =
                 letters >= 3 && (candidate.contains(&wanted) || candidate.len() >= 3 && wanted.contains(&candidate));
             let most = 1 + letters / 4;
-            let far = candidate.len().abs_diff(wanted.len()) > 4 * most;
+            let far = candidate.chars().count().abs_diff(letters) > most;
             let distance = if far { usize::MAX } else { edit_distance(&candidate, &wanted) };
             if distance <= most { Some(distance) } else { part.then_some(most + 1) }
         });

@@ -9,6 +9,7 @@ mod building;
 mod found;
 mod fresh;
 pub mod keeping;
+mod listing;
 mod looking;
 mod namesakes;
 mod pair;

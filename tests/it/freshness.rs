@@ -2,6 +2,7 @@
 
 mod held;
 mod inherited;
+mod lists;
 mod meanwhile;
 mod reading;
 mod waiting;

@@ -74,6 +74,16 @@ fn an_answer_names_every_file_that_decided_about_it() {
 }
 
 #[test]
+fn a_file_has_its_skill_in_its_own_root_only() {
+    let catalog = memory::catalog(vec![root("one", ""), MemoryRoot::new("two")], Duplicates::Refuse);
+    let skill_in = |root: u32, path: &str| catalog.skill_in(&Location { root, path: path.to_owned() });
+    assert_eq!(skill_in(0, "one.md").map(|skill| skill.address).as_deref(), Some("one"));
+    for (root, path) in [(1, "one.md"), (2, "one.md"), (0, "one"), (0, SETTINGS_FILE)] {
+        assert!(skill_in(root, path).is_none(), "{path} of root {root}");
+    }
+}
+
+#[test]
 fn mentions_follow_the_skills_and_nothing_else() {
     let naming = |keyword: &str, body: &str| format!("---\nkeywords: [{keyword}]\ndescription: d\n---\n{body}\n");
     let mut first = MemoryRoot::new("one")

@@ -3,7 +3,6 @@
 use super::building::{Builder, listings};
 use super::remembered::{Index, is_called_like};
 use super::{Catalog, Shared};
-use crate::bindings::catalog::Called;
 use crate::bindings::types::{Location, Summary};
 use crate::library::snapshot::{Files, Folders, RootSnapshot, Snapshot};
 use crate::library::surroundings::surroundings;
@@ -24,10 +23,10 @@ pub struct Sources {
 
 impl Sources {
     /// Asks the engine that answered how it calls the skills in these files.
-    pub fn of(files: Vec<Location>, engine: &mut EngineInstance, builder: &Builder) -> Result<Self, Broken> {
+    pub fn of(files: Vec<Location>, engine: &mut EngineInstance) -> Result<Self, Broken> {
         let mut skills = Vec::new();
         for file in &files {
-            skills.extend(builder.skill_in(engine, file)?);
+            skills.extend(engine.skill_in(file)?);
         }
         Ok(Self { files, skills })
     }
@@ -88,7 +87,7 @@ impl Shared {
         let files = sources.with_namesakes(index.as_deref());
         let Some((mut engine, snapshot)) = self.builder.small(&files)? else { return Ok(None) };
         for skill in &sources.skills {
-            let Some(now) = self.builder.skill_in(&mut engine, &skill.file)? else { return Ok(None) };
+            let Some(now) = engine.skill_in(&skill.file)? else { return Ok(None) };
             // Of what a skill inherits from, answers say nothing but the address.
             let is_above = sources.are_below(&skill.file);
             if !(is_called_like(skill, &now) || is_above && skill.address == now.address) {
@@ -118,13 +117,5 @@ impl Builder {
         }
         let mut engine = self.world.instantiate(&self.terms)?;
         Ok(engine.update(Arc::clone(&snapshot), &changes).is_ok().then_some((engine, snapshot)))
-    }
-
-    /// The skill in a file, if there is one.
-    fn skill_in(&self, engine: &mut EngineInstance, file: &Location) -> Result<Option<Summary>, Broken> {
-        let Some(root) = self.terms.roots.get(file.root as usize) else { return Ok(None) };
-        let found = engine.skill_of(&format!("{}:{}", root.label, file.path), Called::ByPath)?;
-        let is_same = |found: &Summary| (found.file.root, &found.file.path) == (file.root, &file.path);
-        Ok(found.ok().map(|found| found.summary).filter(is_same))
     }
 }

@@ -50,10 +50,9 @@ impl Catalog {
                 let files = sources(&answer);
                 let freshness =
                     files.as_ref().map_or(Freshness::Changed, |files| catalog.freshness(&published.snapshot, files));
-                let builder = &catalog.shared.builder;
                 // Only whoever finds something changed wants to know more.
                 let files = files.filter(|_| freshness != Freshness::Current);
-                let sources = files.map(|files| Sources::of(files, &mut seated.engine, builder)).transpose()?;
+                let sources = files.map(|files| Sources::of(files, &mut seated.engine)).transpose()?;
                 Ok(Checked { answer, published: published.clone(), freshness, sources })
             });
             if let Some(answer) = self.settle(asked.await?, &mut waiting, anew.clone()).await {

@@ -60,7 +60,7 @@ fn names_of(skill: &Summary) -> [String; 5] {
 /// A name as the engine compares it: each letter for itself, while `to_lowercase` looks at its neighbours.
 fn folded(name: &str) -> String {
     let fold = |letter: char| if letter == 'ς' { 'σ' } else { letter.to_lowercase().next().unwrap_or(letter) };
-    name.chars().map(fold).collect()
+    if name.is_ascii() { name.to_ascii_lowercase() } else { name.chars().map(fold).collect() }
 }
 
 #[cfg(test)]
@@ -68,6 +68,7 @@ mod tests {
     use super::*;
     use crate::bindings::types::SkillModel;
     use crate::catalog::Listed;
+    use std::sync::Arc;
 
     fn skill(path: &str) -> Summary {
         let text = || path.to_owned();
@@ -89,7 +90,7 @@ mod tests {
         for (one, other) in [("ui/Forms", "ui/forms"), ("ΟΔΟΣ", "οδοσ"), ("οδος", "οδοσ"), ("\u{130}x", "ix")]
         {
             let skills = [one, other, "another"].map(|path| Listed::new(skill(path))).to_vec();
-            let index = Index { generation: 1, skills, namesakes: Namesakes::default() };
+            let index = Index { generation: 1, skills, namesakes: Arc::default() };
             let files = [one, other].map(|path| format!("{path}.md"));
             let found = index.with_path_of(&skill(one));
             assert_eq!(found, files.iter().map(|file| (0, file.as_str())).collect(), "{one}");

@@ -21,7 +21,7 @@ const MOST_GENERATIONS: usize = 64;
 pub struct Index {
     pub generation: u64,
     pub skills: Vec<Arc<Listed>>,
-    pub namesakes: Namesakes,
+    pub namesakes: Arc<Namesakes>,
 }
 
 /// A skill in the list, shared by all generations in which nothing about it changed.
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_list_is_kept_until_there_is_a_newer_one() {
         let list = |generation: u64| {
-            let (skills, namesakes) = (Vec::new(), Namesakes::default());
+            let (skills, namesakes) = (Vec::new(), Arc::default());
             Arc::new(Index { generation, skills, namesakes })
         };
         let remembered = Remembered::default();

@@ -1,18 +1,15 @@
-//! Single skills by their name, and all of them as a list: asked of an engine once for each generation.
+//! Single skills by their name: asked of an engine once for each generation.
 
 use super::alone::Sources;
 use super::fresh::Checked;
-use super::namesakes::Namesakes;
 use super::pair::Published;
-use super::remembered::{Found, Index, Listed, is_called_like};
+use super::remembered::Found;
 use super::waiting::Waiting;
 use super::{AskError, Catalog, FRESH_TRIES};
 use crate::bindings::catalog::{Called, FoundSkill, LookupError};
 use crate::bindings::types::{Location, Summary};
 use crate::library::snapshot::{Freshness, Snapshot};
-use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A skill as its file is on disk, and where that is.
@@ -21,9 +18,6 @@ pub struct Served {
     pub skill: Arc<FoundSkill>,
     pub text: Arc<str>,
 }
-
-/// Skills asked for at once.
-const PAGE: u32 = 2_000;
 
 impl Catalog {
     /// The skill of this name, with its file as it is on disk now. The engine is asked only once for each name and
@@ -83,37 +77,6 @@ impl Catalog {
         };
         if is_local { look() } else { tokio::task::block_in_place(look) }
     }
-
-    /// All skills as they are on disk now.
-    pub async fn fresh_index(&self) -> Result<Arc<Index>, AskError> {
-        self.look_first().await?;
-        self.index().await
-    }
-
-    /// All skills of the generation that is served.
-    pub async fn index(&self) -> Result<Arc<Index>, AskError> {
-        if let Some(index) = self.shared.remembered.index(self.shared.pair.published().generation) {
-            return Ok(index);
-        }
-        let shared = Arc::clone(&self.shared);
-        let asked = self.ask_of(move |seated, published| {
-            let engine = &mut seated.engine;
-            let generation = published.generation;
-            let last = shared.remembered.last_index();
-            let edited = last.and_then(|last| Some((shared.remembered.edits(last.generation, generation)?, last)));
-            let skills = edited.map_or(Ok(None), |(files, last)| with_edits(engine, &last, &files))?;
-            let skills = skills.map_or_else(|| all_skills(engine), Ok)?;
-            Ok(Index { generation, skills, namesakes: Namesakes::default() })
-        });
-        let index = Arc::new(asked.await?);
-        self.shared.remembered.keep_index(&index);
-        Ok(index)
-    }
-
-    /// The newest list of skills that anybody asked for, without waiting.
-    pub fn last_index(&self) -> Option<Arc<Index>> {
-        self.shared.remembered.last_index()
-    }
 }
 
 /// A skill with its file as a snapshot has it.
@@ -122,41 +85,4 @@ fn served_from(snapshot: &Snapshot, skill: &Arc<FoundSkill>, limit: u64) -> Resu
     let text = snapshot.root(*root).and_then(|root| root.file(path, limit).text.clone().ok());
     let text = text.ok_or_else(|| LookupError::Unknown(Vec::new()))?;
     Ok(Served { skill: Arc::clone(skill), text })
-}
-
-/// A list in which these skills have another text, unless that changed more than what it says about them.
-fn with_edits(
-    engine: &mut EngineInstance,
-    last: &Index,
-    files: &[Location],
-) -> Result<Option<Vec<Arc<Listed>>>, Broken> {
-    let edited: HashSet<(u32, &str)> = files.iter().map(|file| (file.root, file.path.as_str())).collect();
-    let mut found = 0;
-    let mut skills = Vec::with_capacity(last.skills.len());
-    for skill in &last.skills {
-        if !edited.contains(&(skill.file.root, skill.file.path.as_str())) {
-            skills.push(Arc::clone(skill));
-            continue;
-        }
-        found += 1;
-        match engine.skill_of(&skill.address, Called::ByPath)? {
-            Ok(now) if is_called_like(skill.summary(), &now.summary) => skills.push(Listed::new(now.summary)),
-            _ => return Ok(None),
-        }
-    }
-    // What was no skill may be one now.
-    Ok((found == edited.len()).then_some(skills))
-}
-
-fn all_skills(engine: &mut EngineInstance) -> Result<Vec<Arc<Listed>>, Broken> {
-    let mut skills = Vec::new();
-    loop {
-        let start = u32::try_from(skills.len()).unwrap_or(u32::MAX);
-        let page = engine.skills(None, None, start, PAGE)?;
-        let done = page.skills.is_empty();
-        skills.extend(page.skills.into_iter().map(Listed::new));
-        if done || skills.len() >= page.total as usize {
-            return Ok(skills);
-        }
-    }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The same for a request that has a small engine to ask. A few changes take no longer, and nobody notices so short a wait.
-const SHORTLY: Duration = Duration::from_millis(20);
+const SHORTLY: Duration = Duration::from_millis(25);
 
 /// A request that wants files as they were on disk at some moment after it came.
 pub struct Waiting {

@@ -15,7 +15,6 @@ use crate::config::{self, Config, ScorerChoice, variable};
 use crate::git;
 use crate::terminal::progress::Progress;
 use crate::terminal::{self, Output};
-use anyhow::Context as _;
 use clap::Args;
 use report::{Check, Report};
 use roots::Seen;
@@ -90,8 +89,7 @@ fn configuration(config: &Config) -> Vec<Check> {
 fn look(mut config: Config) -> anyhow::Result<Result<Seen, anyhow::Error>> {
     // Nothing is ranked here.
     config.scorer = ScorerChoice::Keyword;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = open::runtime()?;
     let seen = runtime.block_on(async {
         let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
         opened.catalog.bring_in(None).await;

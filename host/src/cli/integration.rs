@@ -9,7 +9,6 @@ use crate::sandbox::runtimes::Runtimes;
 use crate::terminal::progress::Progress;
 use crate::terminal::{self, Output};
 use crate::worlds::integration::IntegrationWorld;
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -139,8 +138,7 @@ fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
     let runtimes = Runtimes::new(cache.clone()).map_err(broken)?;
     let world = IntegrationWorld::new(&runtimes, cache).map_err(broken)?;
     let all = Integrations::new(Arc::clone(&config), world, Arc::new(open::record(&config)));
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = open::runtime()?;
     let asking = Progress::unknown(&format!("asking {name}"));
     let tested = runtime.block_on(all.test(integration))?;
     drop(asking);

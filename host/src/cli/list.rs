@@ -3,9 +3,8 @@
 use super::Roots;
 use super::open::{self, Opened};
 use super::table::{self, end_of};
-use crate::bindings::types::SkillModel;
 use crate::config::{self, ScorerChoice};
-use crate::mcp::tools::skill_view::SkillView;
+use crate::mcp::tools::skill_view::{SkillView, model_word};
 use crate::mcp::tools::skills_list::{ListView, Wanted};
 use crate::printable::{counted, printable_up_to};
 use crate::terminal::{self, Output};
@@ -58,11 +57,7 @@ fn lines(skills: &[SkillView], output: Output) -> Vec<String> {
         let name = printable_up_to(&skill.shown_name, LONGEST);
         // At least half of the line is for the description.
         let name = output.columns().map_or(name.clone(), |columns| end_of(&name, columns / 2));
-        let kind = match skill.model {
-            SkillModel::Folder => "folder",
-            SkillModel::Tree => "tree",
-        };
-        vec![name, kind.to_owned(), printable_up_to(&skill.meta.description, LONGEST)]
+        vec![name, model_word(skill.model).to_owned(), printable_up_to(&skill.meta.description, LONGEST)]
     };
     table::list(output, &["NAME", "KIND", "DESCRIPTION"], skills.iter().map(row).collect())
 }

@@ -28,10 +28,14 @@ pub struct Opened {
     pub integrations: Integrations,
 }
 
+/// Threads for a command.
+pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
+}
+
 /// Opens everything, asks one question and ends.
 pub fn once<T>(config: Config, question: impl AsyncFnOnce(&Opened) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = runtime()?;
     let answered = runtime.block_on(async { question(&ready(config).await?).await });
     runtime.shutdown_background();
     answered

@@ -54,8 +54,7 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
         working_folder: arguments.cwd.map(std::path::absolute).transpose().context("`--cwd` is no path")?,
         dry_run: arguments.only_tell,
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = open::runtime()?;
     let code = runtime.block_on(async {
         let opened = open::ready(config).await?;
         let stopped = CancellationToken::new();

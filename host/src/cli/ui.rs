@@ -6,7 +6,6 @@ use crate::library::watch::Watcher;
 use crate::lockdown;
 use crate::terminal::{self, Output, progress};
 use crate::ui::{self, Shown};
-use anyhow::Context as _;
 use clap::Args;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,8 +32,7 @@ pub fn run(arguments: Ui) -> anyhow::Result<ExitCode> {
     told.scorer = arguments.scorer;
     let config = config::resolve(told)?;
     lockdown::forbid_programs()?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime = open::runtime()?;
     let outcome = runtime.block_on(show(config, arguments.port));
     runtime.shutdown_background();
     outcome.map(|()| ExitCode::SUCCESS)

@@ -3,13 +3,12 @@
 use crate::config::{Integration, Source};
 use crate::sandbox::run::Lost;
 use crate::worlds::integration::{self, IntegrationWorld, LoadError};
+use crate::worlds::plugin_file::FileState;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
-/// When a file was changed last, and its size. Nothing for what is in this binary.
-type Stamp = Option<(SystemTime, u64)>;
+/// The file that a component is from. Nothing for what is in this binary.
+type Stamp = Option<FileState>;
 
 pub struct Loaded {
     shared: Arc<Shared>,
@@ -39,7 +38,7 @@ impl Shared {
     fn get(&self, name: &str, source: &Source) -> Result<integration::Integration, LoadError> {
         let stamp = match source {
             Source::Bundled(_) => None,
-            Source::File { path, .. } => stamp(path),
+            Source::File { path, .. } => FileState::of(path),
         };
         if let Some(ready) = self.kept(name, stamp) {
             return Ok(ready);
@@ -63,9 +62,4 @@ impl Shared {
     fn ready(&self) -> MutexGuard<'_, HashMap<String, (Stamp, integration::Integration)>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn stamp(path: &Path) -> Stamp {
-    let file = std::fs::metadata(path).ok()?;
-    Some((file.modified().ok()?, file.len()))
 }

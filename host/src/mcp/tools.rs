@@ -3,7 +3,9 @@
 pub mod get_asset;
 pub mod run_script;
 pub mod get_skill;
+pub mod file_view;
 mod list_skills;
+pub mod problem_view;
 mod query;
 mod read_skill;
 mod refresh_skills;

@@ -2,50 +2,26 @@
 
 use super::Scorers;
 use crate::config::ScorerFile;
+use crate::worlds::plugin_file::FileState;
 use crate::worlds::scorer::Scorer;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 /// What was seen of a file.
 pub struct Following {
     file: ScorerFile,
     /// The state that was acted upon, and the one seen at the last look. Nothing stands for a file that is not there.
-    handled: Option<State>,
-    seen: Option<State>,
-}
-
-/// How to tell without reading that a file is another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl State {
-    fn of(path: &Path) -> Option<Self> {
-        let file = std::fs::metadata(path).ok()?;
-        Some(Self {
-            device: file.dev(),
-            inode: file.ino(),
-            size: file.size(),
-            modified: (file.mtime(), file.mtime_nsec()),
-            changed: (file.ctime(), file.ctime_nsec()),
-        })
-    }
+    handled: Option<FileState>,
+    seen: Option<FileState>,
 }
 
 impl Following {
     pub fn new(file: ScorerFile) -> Self {
-        let now = State::of(&file.path);
+        let now = FileState::of(&file.path);
         Self { file, handled: now, seen: now }
     }
 
     /// Whether the file is another one than before, and was the same at the last look: nobody is still writing it.
-    fn has_settled(&mut self, now: Option<State>) -> bool {
+    fn has_settled(&mut self, now: Option<FileState>) -> bool {
         let settled = now != self.handled && now == self.seen;
         self.seen = now;
         if settled {
@@ -64,13 +40,13 @@ impl Scorers {
     /// Looks at the file. Returns another scorer if there is one now; what is no good is told and left alone. May compile.
     pub fn look(&self) -> Option<Arc<Scorer>> {
         let mut following = self.following.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = State::of(&following.file.path);
+        let now = FileState::of(&following.file.path);
         if !following.has_settled(now) {
             return None;
         }
         let ScorerFile { path, sha256 } = following.file.clone();
         let loaded = self.world.from_file(&path, sha256);
-        if State::of(&path) != now {
+        if FileState::of(&path) != now {
             // It changed while it was read, so it is looked at again.
             following.handled = None;
             following.seen = None;
@@ -105,7 +81,7 @@ mod tests {
         std::fs::write(&path, "one").unwrap();
         let mut following = Following::new(ScorerFile { path: path.clone(), sha256: None });
         let mut look = || {
-            let now = State::of(&path);
+            let now = FileState::of(&path);
             following.has_settled(now)
         };
         assert!(!look(), "nothing changed");

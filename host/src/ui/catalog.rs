@@ -2,9 +2,9 @@
 
 use super::Shown;
 use crate::bindings::catalog::Node;
-use crate::bindings::types::{Problem, Severity};
 use crate::catalog::AskError;
 use crate::library::roots::{RootKind, SkillRoot};
+use crate::mcp::tools::problem_view::ProblemView;
 use serde::Serialize;
 use std::io::ErrorKind;
 
@@ -43,17 +43,6 @@ struct NodeView {
     keywords: Vec<String>,
     assets: u32,
     scripts: u32,
-}
-
-#[derive(Serialize)]
-struct ProblemView {
-    root: String,
-    file: String,
-    line: Option<u32>,
-    severity: &'static str,
-    code: String,
-    message: String,
-    advice: String,
 }
 
 pub async fn catalog(shown: &Shown) -> Result<CatalogView, AskError> {
@@ -111,26 +100,4 @@ impl From<Node> for NodeView {
             scripts: node.script_count,
         }
     }
-}
-
-impl ProblemView {
-    fn new(problem: Problem, roots: &[SkillRoot]) -> Self {
-        Self {
-            root: label(roots, problem.location.root),
-            file: problem.location.path,
-            line: problem.line,
-            severity: match problem.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            },
-            code: problem.code,
-            message: problem.message,
-            advice: problem.advice,
-        }
-    }
-}
-
-/// What a root is called.
-pub fn label(roots: &[SkillRoot], number: u32) -> String {
-    roots.get(number as usize).map(|root| root.label.clone()).unwrap_or_default()
 }

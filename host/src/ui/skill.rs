@@ -2,16 +2,16 @@
 
 use super::Shown;
 use super::answer::{failed, json, parameter};
-use super::catalog::label;
 use super::grants::Given;
-use crate::bindings::catalog::{
-    Answer as Found, Argument, Asset, Called, Execution, FoundSkill, LookupError, Match, Needs, Request, Script,
-};
-use crate::bindings::types::{Location, SkillModel};
+use crate::bindings::catalog::{Answer as Found, Called, FoundSkill, LookupError, Match, Needs, Request, Script};
+use crate::bindings::types::Location;
 use crate::catalog::{AskError, Index, no_skill};
 use crate::library::roots::SkillRoot;
 use crate::library::snapshot::Snapshot;
 use crate::listening::Answer;
+use crate::mcp::tools::file_view::{AssetView, ScriptView};
+use crate::mcp::tools::problem_view::label;
+use crate::mcp::tools::skill_view::model_word;
 use crate::printable::printable;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
@@ -39,7 +39,7 @@ struct SkillView {
     /// The skills that this is made from, the most general first; itself is the last.
     chain: Vec<Step>,
     assets: Vec<AssetView>,
-    scripts: Vec<ScriptView>,
+    scripts: Vec<NeedyScript>,
     /// What the operator grants its scripts.
     grant: Option<Given>,
 }
@@ -51,28 +51,10 @@ struct Step {
 }
 
 #[derive(Serialize)]
-struct AssetView {
-    file: String,
-    description: String,
-    r#type: String,
-    from: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ScriptView {
-    file: String,
-    description: String,
-    execution: &'static str,
-    args: Vec<ArgumentView>,
+struct NeedyScript {
+    #[serde(flatten)]
+    script: ScriptView,
     needs: Option<NeedsView>,
-    from: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ArgumentView {
-    name: String,
-    description: String,
-    required: bool,
 }
 
 #[derive(Serialize)]
@@ -141,17 +123,14 @@ impl SkillView {
             file,
             address: summary.address,
             shown_name: summary.shown_name,
-            model: match summary.model {
-                SkillModel::Folder => "folder",
-                SkillModel::Tree => "tree",
-            },
+            model: model_word(summary.model),
             description: summary.description,
             uri: summary.uri,
             text: text.as_ref().to_owned(),
             content: complete.content,
             chain: chain.map(|source| Step::new(source, index)).collect(),
             assets: complete.assets.into_iter().chain(complete.inherited_assets).map(AssetView::from).collect(),
-            scripts: complete.scripts.into_iter().chain(complete.inherited_scripts).map(ScriptView::from).collect(),
+            scripts: complete.scripts.into_iter().chain(complete.inherited_scripts).map(NeedyScript::from).collect(),
             grant,
         }
     }
@@ -164,26 +143,10 @@ impl Step {
     }
 }
 
-impl From<Asset> for AssetView {
-    fn from(asset: Asset) -> Self {
-        Self { file: asset.file, description: asset.description, r#type: asset.kind, from: asset.inherited_from }
-    }
-}
-
-impl From<Script> for ScriptView {
-    fn from(script: Script) -> Self {
-        let argument = |Argument { name, description, required }| ArgumentView { name, description, required };
+impl From<Script> for NeedyScript {
+    fn from(mut script: Script) -> Self {
         let needs = |Needs { read, write, variables, hosts }| NeedsView { read, write, variables, hosts };
-        Self {
-            file: script.file,
-            description: script.description,
-            execution: match script.execution {
-                Execution::Claude => "claude",
-                Execution::Server => "server",
-            },
-            args: script.arguments.into_iter().map(argument).collect(),
-            needs: script.needs.map(needs),
-            from: script.inherited_from,
-        }
+        let needs = script.needs.take().map(needs);
+        Self { script: script.into(), needs }
     }
 }

@@ -12,7 +12,7 @@ use crate::bindings::catalog::{
     ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::engine::{Engine, EnginePre};
-use crate::bindings::types::{Location, Problem, SkillModel};
+use crate::bindings::types::{Location, Problem, SkillModel, Summary};
 use crate::library::snapshot::Snapshot;
 use crate::runtime::Runtime;
 use crate::runtime::budget::Budget;
@@ -200,6 +200,10 @@ impl EngineInstance {
 
     pub fn skill_of(&mut self, name: &str, called: Called) -> Result<Result<FoundSkill, LookupError>, Broken> {
         self.ask("skill-of", |engine, store| engine.call_skill_of(store, name, called))
+    }
+
+    pub fn skill_in(&mut self, file: &Location) -> Result<Option<Summary>, Broken> {
+        self.ask("skill-in", |engine, store| engine.call_skill_in(store, file))
     }
 
     pub fn resource_of(&mut self, uri: &str) -> Result<Option<FoundResource>, Broken> {

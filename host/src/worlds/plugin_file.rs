@@ -5,12 +5,13 @@ use crate::sandbox::runtimes::cache::{self, Cache, Code};
 use crate::sandbox::runtimes::check_functions;
 use crate::sha256::Sha256;
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 /// Largest component that is compiled, in bytes. One with a whole JavaScript engine in it has about twelve million.
-const LARGEST: u64 = 32 << 20;
+pub const LARGEST: u64 = 32 << 20;
 
 /// Why a file cannot be used. What kind of plugin it should be is for the caller to say.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,30 @@ pub enum PluginFileError {
     OtherVersion { version: String, wanted: &'static str },
     #[error("it needs something that it does not get here: {0}\nhint: the world in `wit/` says what there is")]
     Misfit(String),
+}
+
+/// How to tell without reading that a file is another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileState {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl FileState {
+    /// Nothing for a file that is not there.
+    pub fn of(path: &Path) -> Option<Self> {
+        let file = std::fs::metadata(path).ok()?;
+        Some(Self {
+            device: file.dev(),
+            inode: file.ino(),
+            size: file.size(),
+            modified: (file.mtime(), file.mtime_nsec()),
+            changed: (file.ctime(), file.ctime_nsec()),
+        })
+    }
 }
 
 /// Compiles the component in a file, unless that was done before. It must have this export, and this digest if one is pinned.

@@ -1,10 +1,10 @@
 //! The kinds of problems that `lint` tells of, and which of them somebody does not want to hear of.
 
 use crate::bindings::catalog::Code;
-use crate::bindings::types::Severity;
 use crate::cli::close::close;
 use crate::cli::{mentions, table};
 use crate::config::Config;
+use crate::mcp::tools::problem_view::severity_word;
 use crate::printable::{printable, quoted};
 use crate::runtime::Runtime;
 use crate::terminal::Output;
@@ -79,14 +79,6 @@ impl Codes {
 impl From<Code> for Known {
     fn from(code: Code) -> Self {
         let Code { name, severity, summary, advice, mechanical } = code;
-        Self { code: name, severity: word(severity), summary, advice, mechanical }
-    }
-}
-
-/// How bad a problem is, in a word.
-pub fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
+        Self { code: name, severity: severity_word(severity), summary, advice, mechanical }
     }
 }

@@ -1,11 +1,11 @@
 //! What `lint` found, for programs; `lines` has it for people, and `sarif` for code scanning.
 
-use super::codes;
 use super::fixing::Mended;
 use crate::bindings::catalog::{Mention, Remark, ReviewedFile};
 use crate::bindings::types::{Location, Problem};
 use crate::cli::mentions::{Offer, full_name};
 use crate::library::roots::SkillRoot;
+use crate::mcp::tools::problem_view::severity_word;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -136,7 +136,7 @@ impl Report {
             // The engine knows best what a file allows; it may know more than it says.
             let silencer = self.silencer(&location, &code).or(silenced.then_some(Silencer::File));
             let (file, root) = (self.folders.shown(&location), self.folders.label(&location));
-            let (severity, mechanical) = (codes::word(severity), !edits.is_empty());
+            let (severity, mechanical) = (severity_word(severity), !edits.is_empty());
             self.tell(Told { file, line, column, severity, code, message, advice, mechanical, root, silencer });
         }
     }

@@ -1,15 +1,14 @@
 //! `get_skill`: the right skill for a task, with everything it inherits.
 
 use crate::analytics::Event;
-use crate::bindings::catalog::{
-    Answer as Found, Argument, Asset, Candidate, Execution, LookupError, Match, Matching, Request, Script,
-};
+use crate::bindings::catalog::{Answer as Found, Asset, Candidate, LookupError, Match, Matching, Request, Script};
 use crate::bindings::types::Location;
 use crate::catalog::Ranker;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
+use crate::mcp::tools::file_view::{AssetView, ScriptView};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use serde::Serialize;
@@ -174,34 +173,6 @@ pub struct MatchView {
     inherited_scripts: Vec<ScriptView>,
 }
 
-#[derive(Serialize)]
-struct AssetView {
-    file: String,
-    description: String,
-    r#type: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ScriptView {
-    file: String,
-    description: String,
-    execution: &'static str,
-    args: Vec<ArgumentView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ArgumentView {
-    name: String,
-    description: String,
-    required: bool,
-}
-
 /// Puts small text assets into the answer when the caller wants them. With a limit of 0 that is none.
 struct Inline<'a> {
     limit: u64,
@@ -249,7 +220,11 @@ impl From<Candidate> for CandidateView {
 
 impl MatchView {
     fn new(found: Match, inline: &Inline) -> Self {
-        let assets = |assets: Vec<Asset>| assets.into_iter().map(|asset| AssetView::new(asset, inline)).collect();
+        let asset = |asset: Asset| {
+            let content = inline.text(&asset);
+            AssetView { content, ..asset.into() }
+        };
+        let assets = |assets: Vec<Asset>| assets.into_iter().map(asset).collect();
         let scripts = |scripts: Vec<Script>| scripts.into_iter().map(ScriptView::from).collect();
         Self {
             skill_path: found.candidate.address,
@@ -260,39 +235,6 @@ impl MatchView {
             scripts: scripts(found.scripts),
             inherited_assets: assets(found.inherited_assets),
             inherited_scripts: scripts(found.inherited_scripts),
-        }
-    }
-}
-
-impl AssetView {
-    fn new(asset: Asset, inline: &Inline) -> Self {
-        let content = inline.text(&asset);
-        Self {
-            file: asset.file,
-            description: asset.description,
-            r#type: asset.kind,
-            from: asset.inherited_from,
-            content,
-        }
-    }
-}
-
-impl From<Script> for ScriptView {
-    fn from(script: Script) -> Self {
-        let argument = |argument: Argument| ArgumentView {
-            name: argument.name,
-            description: argument.description,
-            required: argument.required,
-        };
-        Self {
-            file: script.file,
-            description: script.description,
-            execution: match script.execution {
-                Execution::Claude => "claude",
-                Execution::Server => "server",
-            },
-            args: script.arguments.into_iter().map(argument).collect(),
-            from: script.inherited_from,
         }
     }
 }

@@ -25,6 +25,14 @@ pub struct Meta {
     pub description: String,
 }
 
+/// How a skill is written down, in a word.
+pub fn model_word(model: SkillModel) -> &'static str {
+    match model {
+        SkillModel::Folder => "folder",
+        SkillModel::Tree => "tree",
+    }
+}
+
 impl From<Summary> for SkillView {
     fn from(skill: Summary) -> Self {
         Self {

@@ -1,14 +1,14 @@
 //! `skills_list`: every skill with its metadata.
 
+use super::problem_view::ProblemView;
 use super::skill_view::SkillView;
-use crate::bindings::types::{Location, Problem, Severity, SkillModel};
+use crate::bindings::types::{Problem, SkillModel};
 use crate::catalog::{AskError, Catalog};
 use crate::library::roots::SkillRoot;
 use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
 use crate::printable::counted;
-use crate::scorers::Trouble;
 use serde::Serialize;
 
 /// Most problems in one answer.
@@ -119,54 +119,9 @@ impl ListView {
         problems.truncate(most_problems as usize);
         let left_out = total.saturating_sub(skills.len());
         let note = (left_out > 0).then(|| format!("{left_out} more skills do not fit: narrow `query`"));
-        let label = |root: u32| roots.get(root as usize).map(|root| root.label.clone()).unwrap_or_default();
-        let of_files = problems.into_iter().map(|problem| ProblemView::new(&label(problem.location.root), problem));
+        let of_files = problems.into_iter().map(|problem| ProblemView::new(problem, roots));
         // The first, because it is about the order of all skills.
         let problems = catalog.scorer_troubles().into_iter().map(ProblemView::from).chain(of_files).collect();
         Ok(Self { skills, note, problems, total })
-    }
-}
-
-#[derive(Serialize)]
-pub struct ProblemView {
-    root: String,
-    file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    severity: &'static str,
-    code: String,
-    message: String,
-    advice: String,
-}
-
-impl From<Trouble> for ProblemView {
-    fn from(trouble: Trouble) -> Self {
-        Self {
-            root: "scorer".to_owned(),
-            file: trouble.name,
-            line: None,
-            severity: "warning",
-            code: trouble.code.to_owned(),
-            message: trouble.message,
-            advice: trouble.advice,
-        }
-    }
-}
-
-impl ProblemView {
-    fn new(root: &str, problem: Problem) -> Self {
-        let Location { path, .. } = problem.location;
-        Self {
-            root: root.to_owned(),
-            file: path,
-            line: problem.line,
-            severity: match problem.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            },
-            code: problem.code,
-            message: problem.message,
-            advice: problem.advice,
-        }
     }
 }

@@ -13,7 +13,7 @@ use wasmtime::component::Component;
 /// The export that makes a component an integration.
 const QUERY: &str = "skillcell:plugin/query@0.1.0";
 
-/// Until the process ends: compiled and linked, not running.
+/// Until its file changes: compiled and linked, not running.
 #[derive(Clone)]
 pub struct Integration {
     pub name: Arc<str>,
