@@ -17,7 +17,7 @@ use crate::folders::{self, Folders};
 use crate::mentions::{self, Mentioned};
 use crate::neighbours;
 use crate::paths;
-use crate::problem::Finding;
+use crate::problem::{Finding, first_few};
 use crate::references;
 use crate::resource;
 use crate::score::{self, Fit, TOLERANCE};
@@ -395,10 +395,11 @@ impl Contents {
         if !self.folders.has_file("", SETTINGS_FILE) {
             self.said = None;
         } else if self.said.is_none() {
-            self.said = Some(match root.read_text(SETTINGS_FILE) {
+            let (said, findings) = match root.read_text(SETTINGS_FILE) {
                 Ok(text) => settings::read(&text, operator),
                 Err(error) => (settings::unreadable(operator), vec![Finding::unreadable(&error)]),
-            });
+            };
+            self.said = Some((said, first_few(findings)));
         }
     }
 
@@ -427,6 +428,15 @@ impl Contents {
         shelved.collect()
     }
 
+    /// What the catalog keeps of what is wrong in a file.
+    fn findings(&self, file: &str) -> &[Finding] {
+        let reading = || self.files.get(file).map_or(&[][..], |reading| &reading.findings);
+        match &self.said {
+            Some((_, findings)) if file == SETTINGS_FILE => findings,
+            _ => reading(),
+        }
+    }
+
     fn problems(&self, root: u32, problems: &mut Vec<Problem>) {
         let unwalked =
             self.folders.troubles().map(|(path, trouble)| Finding::unwalked(trouble.reason).in_file(root, &path));
@@ -451,7 +461,7 @@ impl Reading {
         };
         let (skill, findings) = skill::read(root, folder_name, file, &text);
         let mentions = skill.as_ref().map(|_| mentions::mentions(&text)).unwrap_or_default();
-        Self { skill: skill.map(Rc::new), findings, mentions, wanted: true }
+        Self { skill: skill.map(Rc::new), findings: first_few(findings), mentions, wanted: true }
     }
 }
 

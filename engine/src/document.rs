@@ -13,7 +13,7 @@ use crate::shelf::Shelf;
 use crate::skill::{self, Skill};
 
 /// Words that some reader of YAML takes for something else than text.
-const NO_TEXT: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+pub const NO_TEXT: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
 
 /// The text of a skill after its front matter. The host hands out what this generation was made from, so a file that was
 /// read once can be read again.

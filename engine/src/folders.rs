@@ -6,6 +6,9 @@ use crate::skill::SKILL_FILE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+/// The file that makes a folder a category.
+pub const INDEX_FILE: &str = "_index.md";
+
 /// The folders of one root, as the host listed them.
 #[derive(Default)]
 pub struct Folders {
@@ -56,6 +59,11 @@ impl Folders {
         let above = paths::folder_of(path).and_then(|folder| self.folders.get(folder));
         self.folders.contains_key(path)
             || above.is_some_and(|folder| folder.folders.contains(paths::last_segment(path)))
+    }
+
+    /// Paths of all folders below a folder.
+    pub fn folders_below(&self, path: &str) -> impl Iterator<Item = &str> {
+        below(&self.folders, path).map(|(path, _)| path.as_str())
     }
 
     /// Paths of the Markdown files in a folder and everywhere below it.
@@ -123,7 +131,7 @@ impl Folders {
 
 impl Folder {
     fn holds_skill(&self) -> bool {
-        self.files.contains(SKILL_FILE) || self.files.contains("_index.md")
+        self.files.contains(SKILL_FILE) || self.files.contains(INDEX_FILE)
     }
 }
 

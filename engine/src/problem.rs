@@ -5,8 +5,8 @@ use crate::bindings::skillcell::plugin::library::{Oversize, ReadError, SetAsideR
 use crate::bindings::skillcell::plugin::types::Severity;
 use crate::place::Place;
 
-/// Most problems that are kept of one file. Whoever mends these sees the next.
-const MOST_PER_FILE: usize = 20;
+/// Most problems of one file that the catalog keeps. A review tells more of them.
+const MOST_KEPT: usize = 20;
 
 /// Longest piece of a file that a message repeats, in characters.
 const LONGEST_QUOTE: usize = 80;
@@ -27,18 +27,24 @@ pub fn quote(text: &str) -> String {
     shown
 }
 
-/// A few of many problems of one file, with one that says how many there are.
+/// What the catalog keeps of the problems of one file.
 pub fn first_few(mut findings: Vec<Finding>) -> Vec<Finding> {
-    let more = findings.len().saturating_sub(MOST_PER_FILE);
-    if more > 0 {
-        findings.truncate(MOST_PER_FILE);
-        findings.push(Finding::warning(
-            "more-problems",
-            format!("{more} more problems in this file"),
-            "mend the first ones and look again",
-        ));
-    }
+    let more = cut(&mut findings, MOST_KEPT, |finding| finding.severity);
+    findings.extend(more);
     findings
+}
+
+/// Takes away what is more than that, and returns a problem that stands for it. Errors stay before warnings, so that no
+/// number of warnings hides an error.
+pub fn cut<T>(problems: &mut Vec<T>, most: usize, severity: impl Fn(&T) -> Severity) -> Option<Finding> {
+    let is_warning = |problem: &T| severity(problem) != Severity::Error;
+    let more = problems.len().checked_sub(most).filter(|more| *more > 0)?;
+    problems.sort_by_key(is_warning);
+    let message = format!("{more} more problems in this file");
+    let finding = Finding::warning("more-problems", message, "mend the first ones and look again").at(Place::START);
+    let severity = severity(&problems[most]);
+    problems.truncate(most);
+    Some(Finding { severity, ..finding })
 }
 
 /// A problem of one file.
@@ -137,5 +143,32 @@ impl Finding {
             ),
             TroubleReason::NameNotText => Self::error("name-not-text", "a name that is not UTF-8", "rename it"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(warnings: usize, errors: usize) -> Vec<Finding> {
+        let warnings = (0..warnings).map(|number| Finding::warning("dead-link", number.to_string(), ""));
+        warnings.chain((0..errors).map(|number| Finding::error("unsafe-path", number.to_string(), ""))).collect()
+    }
+
+    #[test]
+    fn no_number_of_warnings_hides_an_error() {
+        for (warnings, errors) in [(25, 1), (1_000, 20), (0, 21), (30, 30), (21, 0), (20, 0), (19, 1), (0, 0)] {
+            let few = first_few(findings(warnings, errors));
+            let of = |severity: Severity, code: &str| {
+                few.iter().filter(|finding| finding.severity == severity && finding.code == code).count()
+            };
+            assert_eq!(of(Severity::Error, "unsafe-path"), errors.min(MOST_KEPT), "{warnings} {errors}");
+            assert_eq!(of(Severity::Warning, "dead-link"), warnings.min(MOST_KEPT.saturating_sub(errors)));
+            assert_eq!(of(Severity::Error, "more-problems"), usize::from(errors > MOST_KEPT));
+            let is_cut = warnings + errors > MOST_KEPT;
+            assert_eq!(of(Severity::Warning, "more-problems"), usize::from(is_cut && errors <= MOST_KEPT));
+        }
+        let more = first_few(findings(25, 1)).pop().unwrap();
+        assert_eq!((more.message.as_str(), more.line, more.column), ("6 more problems in this file", Some(1), Some(1)));
     }
 }

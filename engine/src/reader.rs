@@ -2,13 +2,15 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Needs};
 use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
-use crate::format::{LONGEST_DESCRIPTION, LONGEST_NAME};
+use crate::document;
+use crate::format::{self, LONGEST_DESCRIPTION, LONGEST_NAME};
 use crate::frontmatter::{self, Fields, Parsed};
 use crate::paths;
 use crate::place::Place;
 use crate::problem::{Finding, quote};
 use crate::skill::{DeclaredAsset, DeclaredScript, Skill, folder_names, haystack, tree_names};
 use crate::tokens;
+use crate::uris;
 use crate::yaml::{Entry, Node, Value};
 
 /// A thousand points of priority are worth as much as a perfect match; nobody needs more than a few.
@@ -107,7 +109,11 @@ impl Reader {
         let place = entry.map_or(Place::START, |entry| entry.place);
         let name = entry.and_then(|entry| entry.node.as_text()).map(str::trim).filter(|name| !name.is_empty());
         let Some(name) = name.map(str::to_owned) else {
-            let advice = format!("add `name: {folder}`");
+            let advice = if format::is_name(folder) {
+                format!("add `name: {}`", document::name_in_yaml(folder))
+            } else {
+                format!("add `name: {}`, and call the folder the same", document::name_in_yaml(&uris::slug(folder)))
+            };
             self.findings.push(Finding::warning("missing-name", "`name` is missing or no text", advice).at(place));
             return folder.to_owned();
         };
@@ -140,25 +146,30 @@ impl Reader {
             Value::Scalar { .. } | Value::Map(_) if self.model == SkillModel::Tree => Vec::new(),
             _ => self.words("keywords", &entry),
         };
-        for keyword in keywords.iter().filter(|keyword| !tokens::can_match(keyword)) {
+        for (keyword, place) in keywords.iter().filter(|(keyword, _)| !tokens::can_match(keyword)) {
             let message = format!("the keyword `{}` can never match", quote(keyword));
             let advice = "use a word of three letters or more, such as `cpp` for `c++`";
-            self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(entry.place));
+            self.findings.push(Finding::warning("unreachable-keyword", message, advice).at(*place));
         }
-        keywords
+        keywords.into_iter().map(|(keyword, _)| keyword).collect()
     }
 
     fn aliases(&mut self) -> Vec<String> {
-        self.tree_field("aliases").map(|entry| self.words("aliases", &entry)).unwrap_or_default()
+        let words = self.tree_field("aliases").map(|entry| self.words("aliases", &entry)).unwrap_or_default();
+        words.into_iter().map(|(alias, _)| alias).collect()
     }
 
-    /// The words of a list of them.
-    fn words(&mut self, field: &str, entry: &Entry) -> Vec<String> {
-        let mut words = match &entry.node.value {
-            Value::List(items) => items.iter().filter_map(|item| self.word(item, field)).collect(),
+    /// The words of a list of them, each with its place.
+    fn words(&mut self, field: &str, entry: &Entry) -> Vec<(String, Place)> {
+        let mut words: Vec<(String, Place)> = match &entry.node.value {
+            // What a YAML alias repeats stands further up, and is of this field only here.
+            Value::List(items) => {
+                items.iter().filter_map(|item| Some((self.word(item, field)?, item.place.max(entry.place)))).collect()
+            }
             // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
             Value::Scalar { text, .. } if self.fields.get(field).is_none() => {
-                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+                words.map(|word| (word.to_owned(), entry.node.place)).collect()
             }
             _ => {
                 self.wrong_type(entry, "a list of words");

@@ -5,7 +5,7 @@ use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::frontmatter::{self, Split};
 use crate::paths;
 use crate::place::Place;
-use crate::problem::{Finding, first_few};
+use crate::problem::Finding;
 use crate::reader::Reader;
 use crate::text::fold;
 
@@ -105,8 +105,7 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
             return (None, vec![finding.at(Place::START)]);
         }
     };
-    let (skill, findings) = Reader::new(model, yaml).skill(root, root_folder, file, body);
-    (skill, first_few(findings))
+    Reader::new(model, yaml).skill(root, root_folder, file, body)
 }
 
 /// Path and install name of a folder skill.

@@ -154,7 +154,8 @@ fn tell_apart(skills: &[&Skill], wanted: &mut [String]) {
     }
 }
 
-fn slug(segment: &str) -> String {
+/// A name in the Agent Skills format that is close to a text.
+pub fn slug(segment: &str) -> String {
     let folded = fold(segment);
     let words = folded.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
     let slug = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");

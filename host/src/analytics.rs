@@ -18,7 +18,6 @@ pub use summary::{SkillUse, Summary, summary};
 
 use crate::config::{self, Config};
 use crate::moment;
-use crate::private;
 use crate::sha256::Sha256;
 use history::{History, Past};
 use post::Post;
@@ -58,12 +57,14 @@ impl Usage {
         if !said.enabled {
             return Self::off();
         }
-        let opened = match &config.places {
-            Some(places) => Analytics::open(said, &places.records, config.roots.home.as_deref()),
-            None => Err(io::Error::other("HOME is not set")),
+        let Some(places) = &config.places else {
+            tracing::warn!("nothing is written down for analytics: HOME is not set");
+            return Self::off();
         };
-        let opened = opened.inspect_err(|error| tracing::warn!("nothing is written down for analytics: {error}"));
-        Self { analytics: opened.ok().map(Arc::new), session: session::new_id() }
+        let analytics = Analytics::new(said, &places.records, config.roots.home.as_deref());
+        let usage = Self { analytics: Some(Arc::new(analytics)), session: session::new_id() };
+        usage.write(Analytics::prepare);
+        usage
     }
 
     /// Writes nothing down.
@@ -86,60 +87,68 @@ impl Usage {
         self.write(|analytics| analytics.history.add([Past::tool(tool, &self.session, &moment::now_exactly())]));
     }
 
-    /// Writes down what happened. It is on disk when this returns.
-    pub fn raise(&self, event: Event) {
-        self.raise_all([event]);
+    /// Writes down what happened. It is on disk when this returns, unless it returns false: then it is lost.
+    pub fn raise(&self, event: Event) -> bool {
+        self.raise_all([event])
     }
 
-    pub fn raise_all(&self, events: impl IntoIterator<Item = Event>) {
-        self.write(|analytics| analytics.add(events, &self.session));
+    pub fn raise_all(&self, events: impl IntoIterator<Item = Event>) -> bool {
+        self.write(|analytics| analytics.add(events, &self.session))
     }
 
-    /// A call is answered also when nothing can be written. That is told once.
-    fn write(&self, write: impl FnOnce(&Analytics) -> io::Result<()>) {
-        let Some(analytics) = &self.analytics else { return };
+    /// A call is answered also when nothing can be written. That is told once, and the next event is another try. True also
+    /// when nothing is to be written.
+    fn write(&self, write: impl FnOnce(&Analytics) -> io::Result<()>) -> bool {
+        let Some(analytics) = &self.analytics else { return true };
         // Usually a few microseconds, but a disk may take as long as it likes.
         let written = tokio::task::block_in_place(|| write(analytics));
-        let failed_before = analytics.failing.swap(written.is_err(), Ordering::Relaxed);
+        let is_written = written.is_ok();
+        let failed_before = analytics.failing.swap(!is_written, Ordering::Relaxed);
         match written {
             Err(error) if !failed_before => {
-                tracing::warn!("events are lost, because they cannot be written to disk: {error}");
+                tracing::warn!("events are lost as long as they cannot be written to disk: {error}");
             }
             Ok(()) if failed_before => tracing::info!("events can be written to disk again"),
             _ => {}
         }
+        is_written
     }
 }
 
 impl Analytics {
-    fn open(said: &config::Analytics, records: &Path, home: Option<&Path>) -> io::Result<Self> {
-        let history = History::open(&history_folder(records))?;
+    /// Begins to send what waits. Nothing is written yet.
+    fn new(said: &config::Analytics, records: &Path, home: Option<&Path>) -> Self {
         let (ended, end) = mpsc::channel();
-        let waiting = match &said.endpoint {
-            None => None,
-            Some(endpoint) => {
-                private::folder(&all_waiting(records)).map_err(io::Error::other)?;
-                let waiting = Arc::new(Waiting::open(&waiting_folder(records, endpoint), said.most_bytes)?);
-                let publisher = Publisher {
-                    waiting: Arc::clone(&waiting),
-                    post: Post::new(endpoint.clone(), said.timeout),
-                    interval: said.interval,
-                    include_text: said.include_text,
-                    older: home.map(|home| home.join(".skills-mcp/analytics-buffer.jsonl")),
-                };
-                std::thread::Builder::new().name("analytics".to_owned()).spawn(move || publisher.run(&end))?;
-                Some(waiting)
+        let waiting = said.endpoint.as_ref().map(|endpoint| {
+            let waiting = Arc::new(Waiting::new(&waiting_folder(records, endpoint), said.most_bytes));
+            let publisher = Publisher {
+                waiting: Arc::clone(&waiting),
+                post: Post::new(endpoint.clone(), said.timeout),
+                interval: said.interval,
+                include_text: said.include_text,
+                older: home.map(|home| home.join(".skills-mcp/analytics-buffer.jsonl")),
+            };
+            let sending = std::thread::Builder::new().name("analytics".to_owned()).spawn(move || publisher.run(&end));
+            if let Err(error) = sending {
+                tracing::warn!("events wait on disk until another server sends them: {error}");
             }
-        };
-        Ok(Self {
-            history,
+            waiting
+        });
+        Self {
+            history: History::new(&history_folder(records)),
             waiting,
             include_text: said.include_text,
             server_id: said.server_id.clone(),
             sessions: Sessions::default(),
             failing: AtomicBool::new(false),
             _ended: Mutex::new(ended),
-        })
+        }
+    }
+
+    /// Makes the folders, so that it is told early if they cannot be made.
+    fn prepare(&self) -> io::Result<()> {
+        self.history.prepare()?;
+        self.waiting.as_ref().map_or(Ok(()), |waiting| waiting.prepare())
     }
 
     fn add(&self, events: impl IntoIterator<Item = Event>, session: &str) -> io::Result<()> {

@@ -91,6 +91,8 @@ pub enum Brought {
     Served,
     /// Everything stays as it was.
     Failed,
+    /// Somebody else is still at it.
+    Not,
 }
 
 /// Why a question has no answer.
@@ -210,6 +212,11 @@ impl Catalog {
     /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
     /// the background. Does nothing if the generation that was found outdated is no longer served.
     pub async fn bring_in(&self, outdated: Option<u64>) -> Brought {
+        self.bring_in_unless(outdated, std::future::pending()).await
+    }
+
+    /// The same for somebody who at some time has waited long enough for others that bring in something.
+    async fn bring_in_unless(&self, outdated: Option<u64>, enough: impl Future<Output = ()>) -> Brought {
         let updating = Arc::clone(&self.shared.updating).lock_owned();
         let mut news = self.news();
         let updating = tokio::select! {
@@ -218,6 +225,7 @@ impl Catalog {
             Ok(_) = news.wait_for(|news| outdated.is_some_and(|outdated| news.generation > outdated)) => {
                 return Brought::Served;
             }
+            () = enough => return Brought::Not,
         };
         if outdated.is_some_and(|generation| generation != self.shared.pair.published().generation) {
             return Brought::Served;
@@ -233,6 +241,11 @@ impl Catalog {
         });
         // The sender is dropped when it failed.
         served.await.map_or(Brought::Failed, |()| Brought::Served)
+    }
+
+    /// Why nothing new could be served the last time, if it could not.
+    pub fn failure(&self) -> Option<Arc<str>> {
+        self.shared.pair.published().failure
     }
 
     fn is_building(&self) -> bool {

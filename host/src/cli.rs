@@ -12,8 +12,10 @@ mod list;
 mod man;
 mod matching;
 mod mentions;
+mod misplaced;
 mod open;
 mod plugin;
+mod refused;
 mod run;
 mod search;
 mod serve;
@@ -24,6 +26,7 @@ mod ui;
 
 use crate::config::Told;
 use crate::mcp::surface::Profile;
+use crate::printable::printable;
 use crate::terminal::progress;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -78,7 +81,7 @@ enum Command {
     Show(show::Show),
     /// Run a script of a skill in the sandbox
     ///
-    /// Example: skillcell run csv-report scripts/summarise.py --arg columns=price --root ./team-skills
+    /// Example: skillcell run csv-report scripts/summarise.py --arg columns=amount --root ./team-skills
     Run(run::Run),
     /// Tell which skill `get_skill` would answer with, and why; exit code 1 when nothing matches
     ///
@@ -148,6 +151,15 @@ struct Roots {
 }
 
 impl Roots {
+    /// The same for another command, as a shell reads it.
+    fn again(&self) -> String {
+        let folders = self.folders.iter().flat_map(|folder| ["--root", folder]);
+        let flags = [self.user.then_some("--user"), self.plugins.then_some("--plugins")].into_iter().flatten();
+        let config = self.config.iter().flat_map(|file| ["--config", file.to_str().unwrap_or_default()]);
+        let words = client::entry::command_line(folders.chain(flags).chain(config));
+        if words.is_empty() { words } else { format!(" {}", printable(&words)) }
+    }
+
     fn told(self) -> Told {
         Told { folders: self.folders, user: self.user, plugins: self.plugins, config: self.config, ..Told::default() }
     }
@@ -201,11 +213,16 @@ impl Cli {
     /// Runs the command and says how it ended: 0 done, 1 the answer is no, 2 wrong usage or configuration; `run` ends as its
     /// script does.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        if !self.serves() && !self.quiet {
-            progress::watch();
+        match (self.quiet, self.serves()) {
+            (true, _) => {}
+            (false, true) => progress::watch_server(),
+            (false, false) => progress::watch(),
         }
         match self.command {
-            None => serve::run(self.serve),
+            None => {
+                misplaced::check(&self.serve.folders)?;
+                serve::run(self.serve)
+            }
             Some(Command::Serve(serve)) => serve::run(serve),
             Some(Command::Demo) => demo::run(),
             Some(Command::List(arguments)) => list::run(arguments),

@@ -22,7 +22,7 @@ use crate::mcp::surface::{Profile, Surface};
 use file::{FileProblem, RawConfig};
 use git::{Git, Remote, WrongGit};
 use places::Places;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything the server has to know, with nothing left to look up.
 #[derive(Debug)]
@@ -86,12 +86,21 @@ pub struct Told {
 /// Reads the operator's file and the environment. The command line is the strongest.
 pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let working_folder = std::env::current_dir().map_err(ConfigError::WorkingFolder)?;
+    resolve_in(told, &variable, &working_folder)
+}
+
+/// The same in an environment and a folder that somebody else would be started in.
+pub fn resolve_in(
+    told: Told,
+    variable: &dyn Fn(&str) -> Option<String>,
+    working_folder: &Path,
+) -> Result<Config, ConfigError> {
     let places = Places::find(variable);
     let usual = places.as_ref().map(Places::config_file);
     let named = told.config.or_else(|| variable("SKILLCELL_CONFIG").map(PathBuf::from));
     let mut raw = match (&named, &usual) {
         (Some(named), _) => file::read(named)?,
-        (None, Some(usual)) if usual.exists() => file::read(usual)?,
+        (None, Some(usual)) if !file::is_absent(usual) => file::read(usual)?,
         (None, _) => RawConfig::default(),
     };
     let file = named.or(usual).unwrap_or_else(|| PathBuf::from("config.yaml"));
@@ -101,16 +110,16 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let path = |text: &str| match (text.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ if text == "~" => home.clone().unwrap_or_else(|| PathBuf::from(text)),
-        _ => file.parent().unwrap_or(&working_folder).join(text),
+        _ => file.parent().unwrap_or(working_folder).join(text),
     };
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
     let tools = surface::tools(&told.tools).map_err(ConfigError::Flag)?;
     let endpoint = analytics::from_environment(variable).map_err(ConfigError::Flag)?;
     let surface = surface::resolve(told.profile, tools, &raw).map_err(wrong)?;
     let around = git::Around {
-        variable: &variable,
+        variable,
         path: &path,
-        working_folder: &working_folder,
+        working_folder,
         home: home.as_deref(),
         clones: places.as_ref().map(Places::clones),
     };
@@ -122,7 +131,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
     let in_file = scorers::chosen(raw.matching.scorer.take(), &scorers, path).map_err(wrong)?;
     let named = told.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
     let scorer = named.map_err(|told| ConfigError::Flag(format!("--scorer {told}")))?.unwrap_or(in_file);
-    let around = integrations::Around { variable: &variable, path: &path };
+    let around = integrations::Around { variable, path: &path };
     let integrations = integrations::resolve(raw.integrations, &around).map_err(wrong)?;
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
     let scripts = scripts::resolve(raw.scripts, path).map_err(wrong)?;
@@ -132,7 +141,7 @@ pub fn resolve(told: Told) -> Result<Config, ConfigError> {
             more_clones: git.more.iter().map(clone).collect(),
             given: told.folders,
             environment: variable("SKILLS_DIR"),
-            working_folder: working_folder.clone(),
+            working_folder: working_folder.to_owned(),
             home: home.clone().filter(|home| home.is_absolute()),
             user: told.user || raw.roots.user || surface.all_roots,
             plugins: told.plugins || raw.roots.plugins || surface.all_roots,

@@ -19,7 +19,7 @@ mod sync;
 mod transport;
 mod worktree;
 
-pub use repositories::{Outcome, Repositories};
+pub use repositories::{Outcome, Repositories, Round};
 pub use sync::Wanted;
 
 use crate::config::git::{Git, Network, Remote};

@@ -133,6 +133,9 @@ impl Scripts {
             progress(seconds, format!("running `{}` for {seconds} s", policy.script));
         };
         self.write_down(record::ran(&policy, finished.as_ref().ok())).await?;
+        for refusal in record::refusals(&policy, finished.as_ref().ok()) {
+            self.write_down(refusal).await?;
+        }
         Ok(Ran { policy, finished: finished? })
     }
 

@@ -53,7 +53,7 @@ impl Output {
             return Self { columns: None, redraws: false, colours: false };
         }
         let told = tcgetwinsize(stream).map_or(0, |size| usize::from(size.ws_col));
-        let redraws = variable("TERM").is_none_or(|kind| kind != "dumb");
+        let redraws = variable("TERM").is_some_and(|kind| kind != "dumb");
         // As https://no-color.org has it.
         let colours = redraws && variable("NO_COLOR").is_none();
         Self { columns: Some(if told == 0 { USUAL_COLUMNS } else { told }), redraws, colours }

@@ -20,6 +20,7 @@ use crate::library::roots::SkillRoot;
 use crate::listening::token::{Token, TokenProblem};
 use crate::listening::{self, Answer};
 use crate::sandbox::runtimes::Cache;
+use crate::scorers::panel::Panel;
 use answer::{failed, guarded, json, redirected};
 use guard::{Guard, Refusal};
 use hyper::body::Incoming;
@@ -35,11 +36,13 @@ const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// What the page shows.
 pub struct Shown {
-    pub catalog: Catalog,
-    pub config: Arc<Config>,
-    pub roots: Arc<[SkillRoot]>,
+    catalog: Catalog,
+    config: Arc<Config>,
+    roots: Arc<[SkillRoot]>,
     /// Where compiled scorers are kept.
-    pub cache: Option<Arc<Cache>>,
+    cache: Option<Arc<Cache>>,
+    /// The scorers that were asked last.
+    panel: tokio::sync::Mutex<Option<Arc<Panel>>>,
 }
 
 /// Why there is no page.
@@ -92,6 +95,10 @@ impl listening::Door for Door {
 }
 
 impl Shown {
+    pub fn new(catalog: Catalog, config: Arc<Config>, roots: Arc<[SkillRoot]>, cache: Option<Arc<Cache>>) -> Self {
+        Self { catalog, config, roots, cache, panel: tokio::sync::Mutex::default() }
+    }
+
     async fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
         let answered = match path {
             "api/catalog" => catalog::catalog(self).await.map(|view| json(&view)),

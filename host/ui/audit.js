@@ -53,7 +53,7 @@ function refused(entry) {
   const asked = Number(entry.outcome?.refusals) || 0;
   return [
     entry.kind === 'refusal' && text(entry.reason ?? 'refused'),
-    asked > 0 && `${counted(asked, 'thing')} asked for and not granted`,
+    asked > 0 && `${counted(asked, 'thing')} not granted`,
     ...denials,
   ].filter(Boolean);
 }

@@ -84,6 +84,14 @@ fn feedback(session: &mut Session, words: &str) {
     assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("\"recorded\":true"), "{answer}");
 }
 
+/// The same where nothing can be written, which is told.
+fn lost_feedback(session: &mut Session, words: &str) {
+    let arguments = json!({"skill_path": "pdf", "useful": true, "comment": words});
+    let answer = session.call_json("report_usage", arguments);
+    assert_eq!(answer["recorded"], false, "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("\nhint: the server's log says why"), "{answer}");
+}
+
 fn words(event: &Value) -> String {
     event["data"]["comment"].as_str().unwrap_or_else(|| panic!("{event}")).to_owned()
 }

@@ -120,7 +120,7 @@ fn each_client_is_told_in_its_own_words_and_where() {
 }
 
 #[test]
-fn the_program_is_named_as_the_path_finds_it() {
+fn the_program_is_named_by_the_path_that_it_is_found_by_and_for_a_project_by_its_name() {
     let desk = Desk::new();
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(SKILLCELL, folder.path().join("skillcell")).unwrap();
@@ -129,16 +129,23 @@ fn the_program_is_named_as_the_path_finds_it() {
         let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         folders.join(":")
     };
-    let program = |path: &str| {
-        let output = desk.launch(&["cursor", "--json"]).env("PATH", path).output();
+    let program = |path: &str, scope: &str| {
+        let output = desk.launch(&["cursor", ".", "--json", "--scope", scope]).env("PATH", path).output();
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         told["command"].as_str().unwrap().to_owned()
     };
-    assert_eq!(program(&path(&[Path::new("/nowhere"), folder.path()])), "skillcell");
-    assert_eq!(program("/nowhere"), SKILLCELL);
-    assert_eq!(program(&path(&[other.path(), folder.path()])), "skillcell", "what cannot be started is not found");
+    let there = folder.path().join("skillcell").display().to_string();
+    let found = path(&[Path::new("/nowhere"), folder.path()]);
+    assert_eq!(program(&found, "user"), there, "a desktop may have another PATH");
+    assert_eq!(program(&found, "project"), "skillcell", "others have it elsewhere");
+    for scope in ["user", "project"] {
+        assert_eq!(program("/nowhere", scope), SKILLCELL);
+    }
+    let twice = path(&[other.path(), folder.path()]);
+    assert_eq!(program(&twice, "user"), there, "what cannot be started is not found");
     std::fs::set_permissions(other.path().join("skillcell"), PermissionsExt::from_mode(0o755)).unwrap();
-    assert_eq!(program(&path(&[other.path(), folder.path()])), SKILLCELL, "the first one is another");
+    assert_eq!(program(&twice, "user"), SKILLCELL, "the first one is another");
+    assert_eq!(program(&twice, "project"), SKILLCELL, "the first one is another");
 }
 
 #[test]
@@ -196,9 +203,30 @@ fn wrong_usage_is_told_with_what_to_do() {
     }
     let mut homeless = desk.launch(&["claude"]);
     homeless.command().env_remove("HOME");
-    let said = said(homeless.output());
-    assert_eq!((said.code, said.err.contains("hint: set HOME")), (Some(2), true), "{}", said.err);
+    let homeless = said(homeless.output());
+    assert_eq!((homeless.code, homeless.err.contains("hint: set HOME")), (Some(2), true), "{}", homeless.err);
+    let relative = said(desk.launch(&["claude"]).env("HOME", "here").output());
+    assert_eq!((relative.code, relative.err.contains("HOME is no absolute path")), (Some(2), true), "{}", relative.err);
     let said = desk.run(&["claude", "not/there"]);
     assert_eq!((said.code, said.err.contains("not/there is no folder now")), (Some(0), true), "{}", said.err);
     assert!(desk.files().is_empty());
+}
+
+#[test]
+fn an_entry_whose_server_would_end_at_once_is_written_with_a_warning() {
+    let desk = Desk::new();
+    for (words, part) in [
+        (
+            &["claude", "--write"][..],
+            "ends at once: no folder of skills\nhint: name one, as in `skillcell client CLIENT ",
+        ),
+        (&["codex", ".", "--config", "gone.yaml", "--write"], "ends at once: "),
+    ] {
+        let said = desk.run(words);
+        assert_eq!(said.code, Some(0), "{words:?}: {}", said.err);
+        assert!(said.err.contains(part), "{words:?}: {}", said.err);
+    }
+    skillcell_tests::write_files(desk.home.path(), &[(".claude/skills/pdf/SKILL.md", crate::SMALL[1].1)]);
+    let said = desk.run(&["cursor", "--write"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "there is a folder to serve now");
 }

@@ -1,6 +1,8 @@
 //! Every command on every kind of library: the bundled one, an empty one, a broken one, and one of 10,000 skills.
 
 mod help;
+mod misplaced;
+mod refusals;
 mod table;
 
 use crate::ui::Page;

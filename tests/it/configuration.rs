@@ -237,6 +237,13 @@ fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
         ("analytics:\n  endpoint: {}\n", 2, "map"),
         ("- matching\n", 1, "a map of settings"),
         ("matching:\n  min_score: 0.1\n  min_score: 0.2\n", 3, "duplicate field"),
+        ("\"scripts\":\n  \"timeout_seconds\": 0\n", 2, "scripts.timeout_seconds is 0"),
+        ("{\"matching\":\n{\"min_score\": 5}}", 2, "matching.min_score is 5"),
+        ("---\nmatching: {}\n---\nscripts: {}\n", 3, "more than one document"),
+        ("scripts:\n  allowed_extensions: [a/b]\n", 2, "scripts.allowed_extensions: `a/b` is no extension"),
+        ("grants:\n  /a:\n    s:\n      read: [rel]\n", 4, "`rel` must begin with"),
+        ("tools:\n- skill\n- nope\n", 3, "there is no tool `nope`"),
+        ("integrations:\n  github:\n    address: ftp://h\n", 3, "`address` must begin with"),
     ] {
         let told = refusal(yaml);
         let place = format!("config.yaml:{line}:");
@@ -251,6 +258,43 @@ fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && told.contains(name), "{told}");
     }
+}
+
+#[test]
+fn an_operators_file_that_is_no_text_is_told_with_its_line() {
+    let home = library(&[]);
+    let file = home.path().join("config.yaml");
+    std::fs::write(&file, b"matching:\n  min_score: \xff\n").unwrap();
+    let output = Launch::bare(SKILLCELL).arg("list").arg("--root").arg(home.path()).arg("--config").arg(&file).output();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("config.yaml:2: there are bytes that are no UTF-8"), "{told}");
+}
+
+#[test]
+fn an_operators_file_that_cannot_be_reached_is_never_taken_for_none() {
+    let folder = skills();
+    for (link, target, reason) in [
+        (".config/skillcell/config.yaml", "/nowhere/config.yaml", "a link on the way leads nowhere"),
+        (".config/skillcell", "/nowhere", "a link on the way leads nowhere"),
+        (".config/skillcell/config.yaml", "config.yaml", "symbolic links"),
+        (".config/skillcell", "skillcell", "symbolic links"),
+        (".config/skillcell/config.yaml", ".", "directory"),
+    ] {
+        let home = library(&[]);
+        let place = home.path().join(link);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, &place).unwrap();
+        let list = Launch::bare(SKILLCELL).with_home(home.path()).arg("list").arg("--root").arg(folder.path());
+        let output = list.output();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{link} to {target}: {told}");
+        assert!(told.contains("cannot read the configuration") && told.contains("config.yaml"), "{told}");
+        assert!(told.contains(reason) && told.contains("hint: make it readable or remove it"), "{told}");
+    }
+    let home = library(&[]);
+    let list = Launch::bare(SKILLCELL).with_home(home.path()).arg("list").arg("--root").arg(folder.path());
+    assert!(list.output().status.success(), "one that is not there is none");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `skillcell demo`: what a newcomer sees first.
 
 use crate::SKILLCELL;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn the_demo_shows_a_match_an_ambiguity_scripts_and_refusals_without_colour() {
@@ -23,4 +23,16 @@ fn the_demo_shows_a_match_an_ambiguity_scripts_and_refusals_without_colour() {
     }
     assert!(!shown.contains('\u{1b}'), "colour where nobody sees it:\n{shown}");
     assert!(shown.lines().count() < 90, "too long for a minute:\n{shown}");
+}
+
+#[test]
+fn whoever_has_seen_enough_ends_it_quietly() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut demo = Command::new(SKILLCELL);
+    demo.arg("demo").current_dir(elsewhere.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = demo.spawn().unwrap();
+    drop(running.stdout.take());
+    let output = running.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !told.contains("panicked"), "{}: {told}", output.status);
 }

@@ -116,11 +116,16 @@ fn a_broken_library_is_told_with_the_command_that_tells_more() {
 fn a_root_that_cannot_be_read_is_a_failure() {
     let folder = library(&crate::SMALL);
     let allow = |mode: u32| std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(mode)).unwrap();
-    allow(0);
-    let said = told(doctor(folder.path()).folder(Path::new("/")).unprivileged());
-    allow(0o700);
-    assert_eq!(said.code, Some(1), "{:#}", said.report);
-    said.has("roots", &["fail: ", "cannot be read", "let this user read it"]);
+    for mode in [0, 0o311] {
+        allow(mode);
+        let said = told(doctor(folder.path()).folder(Path::new("/")).unprivileged());
+        allow(0o700);
+        assert_eq!(said.code, Some(1), "{mode:o}: {:#}", said.report);
+        let lines = said.section("roots");
+        let failures: Vec<&String> = lines.iter().filter(|line| line.starts_with("fail: ")).collect();
+        assert_eq!(failures.len(), 1, "{lines:#?}");
+        assert!(failures[0].contains("may not be read by this user: let this user read and enter it"), "{lines:#?}");
+    }
 }
 
 #[test]

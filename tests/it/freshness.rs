@@ -5,7 +5,11 @@ mod inherited;
 mod lists;
 mod meanwhile;
 mod reading;
+#[cfg(target_os = "linux")]
+mod short_of_files;
 mod waiting;
+#[cfg(target_os = "linux")]
+mod watched;
 
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
@@ -314,6 +318,10 @@ fn where_nothing_can_be_watched_answers_are_as_fresh_and_the_clock_tells() {
     let library = library(&SMALL);
     let limits = [(libc::SYS_inotify_add_watch, libc::ENOSPC), (libc::SYS_inotify_init1, libc::EMFILE)];
     let mut sessions = limits.map(|(call, error)| refused(library.path(), call, error));
+    let others = crate::library(&[SMALL[1], ("pdf/a.txt", "old")]);
+    let mut subscribed = refused(others.path(), limits[0].0, limits[0].1);
+    subscribed.result("resources/subscribe", json!({"uri": "skill://pdf/a.txt"}));
+    write_files(others.path(), &[("pdf/a.txt", "new")]);
     for session in &mut sessions {
         assert_eq!(names(session), ["forms", "pdf"]);
     }
@@ -335,6 +343,8 @@ fn where_nothing_can_be_watched_answers_are_as_fresh_and_the_clock_tells() {
     for session in &sessions {
         assert_eq!(session.log().matches("or within 30 seconds").count(), 1, "told once:\n{}", session.log());
     }
+    // No generation is made from this file, so nobody but the clock of its reader can have seen it.
+    subscribed.notification("notifications/resources/updated");
 }
 
 /// Shorter than the clock, and much longer than the watcher needs.

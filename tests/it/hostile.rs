@@ -156,6 +156,10 @@ fn files_and_folders_without_permission_are_problems() {
     open(&library.path().join("closed"), 0o755);
     open(&library.path().join("locked.md"), 0o644);
     assert_eq!(problems(&mut session, "code"), []);
+    open(library.path(), 0o000);
+    assert_eq!(problems(&mut session, "code"), [(String::new(), "no-permission".to_owned())]);
+    open(library.path(), 0o755);
+    assert_eq!(problems(&mut session, "code"), []);
 }
 
 #[test]

@@ -184,6 +184,13 @@ fn wrong_usage_is_told_and_nothing_is_checked() {
         assert_eq!((said.code, said.text.as_str()), (Some(2), ""), "{argument}");
         assert!(said.log.contains(part), "{}", said.log);
     }
+    for (file, hint) in
+        [("deploy/SKILL.md", "hint: `skillcell lint deploy`"), ("review.md", "hint: `skillcell lint .`")]
+    {
+        let said = told(lint(file).folder(folder.path()));
+        assert_eq!((said.code, said.text.as_str()), (Some(2), ""), "{file}");
+        assert!(said.log.contains(&format!("`{file}` is a file")) && said.log.contains(hint), "{}", said.log);
+    }
     let nowhere = library(&[]);
     let said = told(Launch::bare(SKILLCELL).arg("lint").folder(nowhere.path()));
     assert_eq!(said.code, Some(2), "{}", said.text);

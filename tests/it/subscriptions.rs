@@ -2,6 +2,7 @@
 
 mod lists;
 mod listening;
+mod restless;
 mod updates;
 
 use crate::resources::skill;

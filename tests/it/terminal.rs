@@ -142,6 +142,10 @@ fn colours_are_seen_on_a_terminal_and_nowhere_else() {
             let shown = printed(command(arguments, &bundled).env(name, value));
             assert!(!shown.is_empty() && !shown.contains('\x1b'), "{name}={value} {arguments:?}: {shown:?}");
         }
+        let mut unknown = command(arguments, &bundled);
+        unknown.command().env_remove("TERM");
+        let shown = printed(unknown);
+        assert!(!shown.is_empty() && !shown.contains('\x1b'), "no TERM, {arguments:?}: {shown:?}");
         let output = command(arguments, &bundled).output();
         let piped = [output.stdout, output.stderr].concat();
         assert!(!piped.contains(&b'\x1b'), "{arguments:?}: {}", String::from_utf8_lossy(&piped));

@@ -4,8 +4,12 @@ use super::{Catalog, Contents, count};
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Duplicates, Location, Problem, Remark, ReviewPage, ReviewRequest, ReviewedFile,
 };
+use crate::folders::INDEX_FILE;
 use crate::paths;
+use crate::problem::Finding;
 use crate::review::{self, Draft, Review, What, Written};
+use crate::settings::{self, SETTINGS_FILE};
+use crate::skill::{self, SKILL_FILE, Skill};
 use std::borrow::Cow;
 
 /// About as much text as one call looks at, in bytes: far less than there is time for.
@@ -84,18 +88,21 @@ impl Catalog {
     /// What is to be said about one file, and how much text it has.
     fn review_file(&self, place: &Place<'_>, request: &ReviewRequest) -> (usize, ReviewedFile) {
         let file = Location { root: place.root, path: place.path.clone().into_owned() };
-        let told = self.problems_at(&file);
-        let text = self.contents.get(place.root as usize).and_then(|contents| self.text_of(place, contents));
+        let contents = self.contents.get(place.root as usize);
+        let told = self.told(&file, contents);
+        let text = contents.and_then(|contents| self.text_of(place, contents));
         let Some((contents, text)) = text else {
             let silent = |problem: &Problem| request.allow.contains(&problem.code);
-            let remark =
-                |problem: &Problem| Remark { silenced: silent(problem), problem: problem.clone(), edits: Vec::new() };
-            return (0, ReviewedFile { file, remarks: told.iter().map(remark).collect(), allowed: Vec::new() });
+            let remark = |problem: Problem| Remark { silenced: silent(&problem), problem, edits: Vec::new() };
+            let remarks = review::few(&file, told.into_iter().map(remark).collect(), &request.allow);
+            return (0, ReviewedFile { file, remarks, allowed: Vec::new() });
         };
         let number = self.shelf.number_of(&file).filter(|_| place.kind == Kind::Candidate);
         let what = match (place.kind, number) {
             (Kind::Script, _) => What::Script,
-            (Kind::Reference, _) => What::Reference,
+            (Kind::Reference, _) => {
+                What::Reference { owner: self.owner_of(&file).filter(|_| is_tree_skill(&file, &text)) }
+            }
             (Kind::Candidate, None) => What::NoSkill,
             (Kind::Candidate, Some(number)) => What::Skill(Written {
                 skill: self.shelf.skill(number),
@@ -106,7 +113,7 @@ impl Catalog {
         };
         let beside = number
             .filter(|_| self.duplicates == Duplicates::Refuse)
-            .and_then(|number| review::collision(&self.shelf, number, &self.labels, &text));
+            .and_then(|number| review::collision(&self.shelf, number, &self.names_of_roots(request), &text));
         let draft = Draft {
             root: self.roots[place.root as usize].as_ref(),
             root_number: place.root,
@@ -117,6 +124,41 @@ impl Catalog {
         };
         let Review { remarks, allowed } = review::review(&draft, told, beside, request);
         (text.len(), ReviewedFile { file, remarks, allowed: allowed.into_iter().collect() })
+    }
+
+    /// What is wrong with a file, also what the catalog does not keep.
+    fn told(&self, file: &Location, contents: Option<&Contents>) -> Vec<Problem> {
+        let told = self.problems_at(file);
+        let is_cut = told.iter().any(|problem| problem.code == "more-problems");
+        let Some(contents) = contents.filter(|_| is_cut) else { return told.to_vec() };
+        let Ok(text) = self.roots[file.root as usize].read_text(&file.path) else { return told.to_vec() };
+        let all = match file.path.as_str() {
+            SETTINGS_FILE => settings::read(&text, &self.operator).1,
+            path => skill::read(file.root, &contents.folder_name, path, &text).1,
+        };
+        let in_file = |finding: &Finding| finding.in_file(file.root, &file.path);
+        let kept: Vec<Problem> = contents.findings(&file.path).iter().map(in_file).collect();
+        let others = told.iter().filter(|problem| !kept.contains(problem)).cloned();
+        others.chain(all.iter().map(in_file)).collect()
+    }
+
+    /// The tree skill whose resource folder a file is in.
+    fn owner_of(&self, file: &Location) -> Option<&Skill> {
+        let folders = std::iter::successors(paths::folder_of(&file.path), |folder| paths::folder_of(folder));
+        folders.filter(|folder| !folder.is_empty()).find_map(|folder| {
+            let number = self.shelf.number_of(&Location { root: file.root, path: format!("{folder}.md") })?;
+            (self.shelf.resources(number) == Some(folder)).then(|| self.shelf.skill(number))
+        })
+    }
+
+    /// What stands in front of a path in another root.
+    fn names_of_roots(&self, request: &ReviewRequest) -> Vec<String> {
+        let name = |(number, label): (usize, &String)| match request.folders.get(number) {
+            Some(folder) if folder.is_empty() || folder.ends_with('/') => folder.clone(),
+            Some(folder) => format!("{folder}/"),
+            None => format!("{label}:"),
+        };
+        self.labels.iter().enumerate().map(name).collect()
     }
 
     /// The text of a file that has one. Settings and folders are told about, and not looked into.
@@ -143,4 +185,11 @@ impl Catalog {
         let rest = &self.problems[start..];
         &rest[..rest.partition_point(|problem| compared(problem).is_le())]
     }
+}
+
+/// Whether a file would be a tree skill in another place. Of files that only make a folder a skill or a category, the skill is
+/// told in whose resource folder they are.
+fn is_tree_skill(file: &Location, text: &str) -> bool {
+    let is_told = matches!(paths::last_segment(&file.path), SKILL_FILE | INDEX_FILE);
+    !is_told && skill::read(file.root, "", &file.path, text).0.is_some()
 }

@@ -9,8 +9,9 @@ use crate::shelf::Shelf;
 /// Most other skills that a message names.
 const MOST_NAMED: usize = 3;
 
-/// Other folder skills that have the name of this one. `text` is that of its file.
-pub fn collision(shelf: &Shelf, number: usize, labels: &[String], text: &str) -> Option<Found> {
+/// Other folder skills that have the name of this one. `text` is that of its file, and `roots` are what stands in front of a
+/// path in another root.
+pub fn collision(shelf: &Shelf, number: usize, roots: &[String], text: &str) -> Option<Found> {
     let skill = shelf.skill(number);
     let others = shelf.names.namesakes(shelf, number);
     if skill.model != SkillModel::Folder || others.is_empty() {
@@ -21,7 +22,7 @@ pub fn collision(shelf: &Shelf, number: usize, labels: &[String], text: &str) ->
         let file = if other.root == skill.root {
             other.file.clone()
         } else {
-            format!("{}:{}", labels[other.root as usize], other.file)
+            format!("{}{}", roots[other.root as usize], other.file)
         };
         format!("`{}`", quote(&file))
     };

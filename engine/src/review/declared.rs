@@ -5,11 +5,15 @@ use super::{Draft, Found, Written};
 use crate::paths;
 use crate::place::Place;
 use crate::problem::{Finding, quote};
+use crate::skill::SKILL_FILE;
 use crate::yaml::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where scripts usually are, below the resource folder.
 const SCRIPTS: &str = "scripts";
+
+/// Most folders below it that are looked at.
+const MOST_FOLDERS: usize = 100;
 
 /// Most scripts that a message names.
 const MOST_NAMED: usize = 3;
@@ -59,11 +63,9 @@ fn undeclared(draft: &Draft<'_>, written: &Written<'_>, resources: &str, front: 
     }
     let known: BTreeSet<String> =
         ["assets", SCRIPTS].iter().flat_map(|key| front.items(key)).map(|item| item.file).collect();
-    // A name that begins with `_` is for other scripts to import.
-    let is_script = |name: &String| !name.starts_with('_') && written.runnable.contains(&extension(name));
-    let scripts = draft.root.list_files(&folder).into_iter().filter(is_script);
-    let scripts: Vec<String> =
-        scripts.map(|name| paths::join(SCRIPTS, &name)).filter(|file| !known.contains(file)).collect();
+    let scripts = scripts_below(draft, written, &folder).into_iter();
+    let scripts = scripts.filter_map(|path| path.get(folder.len() - SCRIPTS.len()..).map(str::to_owned));
+    let scripts: Vec<String> = scripts.filter(|file| !known.contains(file)).collect();
     let first = scripts.first()?;
     let named: Vec<String> = scripts.iter().take(MOST_NAMED).map(|file| format!("`{}`", quote(file))).collect();
     let more = match scripts.len().saturating_sub(MOST_NAMED) {
@@ -76,11 +78,25 @@ fn undeclared(draft: &Draft<'_>, written: &Written<'_>, resources: &str, front: 
     let finding = Finding::warning("undeclared-script", message, advice);
     // Best where the text tells somebody to run one.
     let mentioned = scripts.iter().filter_map(|file| draft.text.find(file.as_str())).min();
-    let declared = front.field(SCRIPTS).map(|entry| entry.place);
-    Some(match mentioned.map(|at| Place::of(draft.text, at)).or(declared) {
-        Some(place) => finding.at(place).into(),
-        None => finding.into(),
-    })
+    let declared = front.field(SCRIPTS).map_or(Place::START, |entry| entry.place);
+    Some(finding.at(mentioned.map_or(declared, |at| Place::of(draft.text, at))).into())
+}
+
+/// Paths of what may be run in a folder and those below it. What begins with `_`, and a package of Python, is for other
+/// scripts to import.
+fn scripts_below(draft: &Draft<'_>, written: &Written<'_>, folder: &str) -> Vec<String> {
+    let is_private = |path: &str| path.split('/').any(|segment| segment.starts_with('_'));
+    let is_own = |path: &&str| !is_private(&path[folder.len()..]) && !draft.folders.has_file(path, SKILL_FILE);
+    let inner = draft.folders.folders_below(folder).filter(is_own).take(MOST_FOLDERS);
+    let mut found = Vec::new();
+    for path in std::iter::once(folder).chain(inner) {
+        let names = draft.root.list_files(path);
+        if path == folder || !names.iter().any(|name| name == "__init__.py") {
+            let is_script = |name: &&String| !name.starts_with('_') && written.runnable.contains(&extension(name));
+            found.extend(names.iter().filter(is_script).map(|name| paths::join(path, name)));
+        }
+    }
+    found
 }
 
 fn wrong_extension(written: &Written<'_>, file: &str) -> Option<Finding> {

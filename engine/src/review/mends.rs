@@ -1,7 +1,7 @@
 //! Edits that mend what the catalog tells, where there is only one way to do it.
 
 use super::front::Front;
-use super::{Draft, What, applied, edit};
+use super::{Draft, applied, edit};
 use crate::bindings::exports::skillcell::plugin::catalog::{Edit, Problem};
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::document;
@@ -9,23 +9,16 @@ use crate::format;
 use crate::frontmatter::{self, Split};
 use crate::json;
 use crate::paths;
-use crate::skill::SKILL_FILE;
 use crate::yaml::{self, Node, Value};
 use std::ops::Range;
 
 /// The edits for a problem. None when nobody can be sure what was meant.
-pub fn mend(draft: &Draft<'_>, problem: &Problem) -> Vec<Edit> {
-    if matches!(draft.what, What::Reference | What::Script) {
-        return Vec::new();
-    }
-    let is_folder = paths::last_segment(draft.path) == SKILL_FILE;
-    let model = if is_folder { SkillModel::Folder } else { SkillModel::Tree };
-    let Some(front) = Front::of(draft.text, model) else { return Vec::new() };
+pub fn mend(draft: &Draft<'_>, front: &Front, problem: &Problem) -> Vec<Edit> {
     match problem.code.as_str() {
-        "bad-name" | "name-differs" => rename(draft, &front),
-        "missing-name" => add_name(draft, &front),
+        "bad-name" | "name-differs" => rename(draft, front),
+        "missing-name" => add_name(draft, front),
         "bad-yaml" => quote_values(draft.text),
-        "missing-keywords" | "wrong-type" => list_words(draft.text, &front, problem.line),
+        "missing-keywords" | "wrong-type" => list_words(draft.text, front, problem.line),
         _ => Vec::new(),
     }
 }
@@ -95,23 +88,35 @@ fn list_words(text: &str, front: &Front, line: Option<u32>) -> Vec<Edit> {
     let (Value::Scalar { text: said, .. }, Some(value)) = (&node.value, range_of(text, node)) else {
         return Vec::new();
     };
-    let words: Vec<String> = said.split(',').map(str::trim).filter(|word| !word.is_empty()).map(word_in_yaml).collect();
-    if words.is_empty() {
-        return Vec::new();
-    }
-    let count = words.len();
-    let edits = vec![edit(value.start, value.end, &format!("[{}]", words.join(", ")))];
-    checked(
-        text,
-        edits,
-        |front| matches!(front.fields.get(key).map(|entry| &entry.node.value), Some(Value::List(items)) if items.len() == count),
-    )
+    let words: Option<Vec<&str>> = said.split(',').map(str::trim).filter(|word| !word.is_empty()).map(word).collect();
+    let Some(words) = words.filter(|words| !words.is_empty()) else { return Vec::new() };
+    let list: Vec<String> = words.iter().map(|word| word_in_yaml(word)).collect();
+    let edits = vec![edit(value.start, value.end, &format!("[{}]", list.join(", ")))];
+    checked(text, edits, |front| match front.fields.get(key).map(|entry| &entry.node.value) {
+        Some(Value::List(items)) => items.iter().map(json::as_text).eq(words.iter().copied().map(Some)),
+        _ => false,
+    })
 }
 
+/// What somebody means by a word between commas: without quotes around it. Nothing where it looks like a piece of something
+/// else, such as a list that was begun.
+fn word(written: &str) -> Option<&str> {
+    let quotes = ['"', '\''];
+    let quoted = quotes.into_iter().find_map(|quote| written.strip_prefix(quote)?.strip_suffix(quote));
+    let word = quoted.unwrap_or(written).trim();
+    let is_piece = word.starts_with(['[', '{', '&', '*', '!', '|', '>'])
+        || word.ends_with([']', '}'])
+        || word.contains(" #")
+        || word.starts_with(quotes)
+        || word.ends_with(quotes);
+    (!word.is_empty() && !is_piece).then_some(word)
+}
+
+/// A word as YAML has it: in quotes where it would be something else than text.
 fn word_in_yaml(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ' | '.' | '/');
-    let begins_plain = word.starts_with(char::is_alphanumeric);
-    if begins_plain && word.chars().all(is_plain) { word.to_owned() } else { json::quoted(word) }
+    let is_text = word.starts_with(char::is_alphabetic) && !document::NO_TEXT.contains(&word.to_lowercase().as_str());
+    if is_text && word.chars().all(is_plain) { word.to_owned() } else { json::quoted(word) }
 }
 
 /// The name of the folder that a skill is in, if it can be the skill's. That of the root itself depends on whoever made the copy.

@@ -34,19 +34,21 @@ impl Blanks {
 /// Fenced and indented code.
 fn blank_blocks(text: &str, body: usize, blanks: &mut Blanks) {
     let mut fences = Fences::default();
-    let (mut after_blank, mut in_list, mut start) = (true, false, body);
+    // Whether there is no paragraph that an indented line would go on.
+    let (mut may_indent, mut in_list, mut start) = (true, false, body);
     for line in text[body..].split_inclusive('\n') {
         let end = start + line.len();
         let is_empty = line.trim().is_empty();
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
         if fences.take(without_container(line)) {
             blanks.put(start, end);
-        } else if is_indented && after_blank && !in_list {
+            may_indent = true;
+        } else if is_indented && may_indent && !in_list {
             // Indented code goes on until something is not indented.
             blanks.put(start, end);
         } else {
             in_list = item(line).is_some() || in_list && (is_empty || line.starts_with([' ', '\t']));
-            after_blank = is_empty;
+            may_indent = is_empty;
         }
         start = end;
     }
@@ -68,13 +70,13 @@ fn item(line: &str) -> Option<&str> {
     after.filter(|after| after.starts_with([' ', '\t']))
 }
 
-/// Code in backticks, and comments. Returns the comments.
+/// Code in backticks or between `<pre>` and `</pre>`, and comments. Returns the comments.
 fn blank_spans<'text>(text: &'text str, body: usize, blanks: &mut Blanks) -> Vec<(usize, &'text str)> {
     const OPEN: &str = "<!--";
     const CLOSE: &str = "-->";
     let mut comments = Vec::new();
     let mut paragraph = Paragraph::default();
-    let mut may_comment = true;
+    let (mut may_comment, mut may_quote) = (true, true);
     let mut at = body;
     while let Some(next) = memchr::memchr2(b'`', b'<', &blanks.0[at..]) {
         at += next;
@@ -97,11 +99,29 @@ fn blank_spans<'text>(text: &'text str, body: usize, blanks: &mut Blanks) -> Vec
                 may_comment = false;
                 at = inside;
             }
+        } else if may_quote && begins_pre(&text.as_bytes()[at..]) {
+            let end = end_of_pre(text, at);
+            may_quote = end.is_some();
+            blanks.put(at, end.unwrap_or(at));
+            at = end.unwrap_or(at + 1);
         } else {
             at += 1;
         }
     }
     comments
+}
+
+fn begins_pre(text: &[u8]) -> bool {
+    text.get(..4).is_some_and(|tag| tag.eq_ignore_ascii_case(b"<pre"))
+        && text.get(4).is_some_and(|byte| *byte == b'>' || byte.is_ascii_whitespace())
+}
+
+/// Where the next `</pre>` ends.
+fn end_of_pre(text: &str, start: usize) -> Option<usize> {
+    const CLOSE: &[u8] = b"</pre>";
+    let bytes = text.as_bytes();
+    let mut ends = memchr::memchr_iter(b'<', &bytes[start..]).map(|at| (start + at, start + at + CLOSE.len()));
+    ends.find(|(at, end)| bytes.get(*at..*end).is_some_and(|tag| tag.eq_ignore_ascii_case(CLOSE))).map(|(_, end)| end)
 }
 
 /// The runs of backticks between two empty lines, which pair only with each other.
@@ -189,6 +209,13 @@ mod tests {
             ("a `<!--` b --> c", "a b --> c"),
             ("a <!-- b", "a <!-- b"),
             ("é `è` ê", "é ê"),
+            ("```\na\n```\n    b\nc", "c"),
+            ("- a\n  ```\n  b\n  ```\n    c", "- a c"),
+            ("a <pre>b\n\n`b</pre> c` d", "a c` d"),
+            ("<PRE class=x>b\nb</Pre>c", "c"),
+            ("a <pre>b", "a <pre>b"),
+            ("a <prefix>b</prefix> </pre>", "a <prefix>b</prefix> </pre>"),
+            ("a `<pre>` b </pre> c", "a b </pre> c"),
             ("``` a `b` c", "``` a c"),
         ] {
             assert_eq!(words(text), left, "{text:?}");
@@ -207,6 +234,9 @@ mod tests {
         for text in
             ["`".repeat(500_000), "` ``".repeat(200_000), "<!--".repeat(200_000), "\\`".repeat(300_000), growing]
         {
+            prose(&text);
+        }
+        for text in ["<pre>".repeat(200_000), "<pre></pre>".repeat(90_000), "</pre><pre>".repeat(90_000)] {
             prose(&text);
         }
     }

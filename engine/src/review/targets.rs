@@ -24,6 +24,10 @@ const FILES: [&str; 44] = [
     "sql", "svg", "template", "toml", "ts", "tsx", "txt", "xlsx", "xml", "yaml", "yml",
 ];
 
+/// Folders at the top of a disk, by which `@/etc/passwd` is known from `@/components/button`, a name in some project.
+const TOP_FOLDERS: [&str; 14] =
+    ["Applications", "Library", "Users", "bin", "dev", "etc", "home", "mnt", "opt", "root", "srv", "tmp", "usr", "var"];
+
 /// How a text leads to a file.
 #[derive(Clone, Copy)]
 enum Way {
@@ -115,10 +119,22 @@ impl Search<'_> {
 
     fn reference(&mut self, at: usize, word: &str) {
         let end = word.find(')').unwrap_or(word.len());
-        let path = word[..end].trim_end_matches(|letter: char| !letter.is_alphanumeric());
-        let is_file = extension(path).is_some_and(|extension| FILES.contains(&extension.to_ascii_lowercase().as_str()));
-        if !is_file || path.starts_with('~') || is_pattern(path) {
+        let path = word[..end].trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != '/');
+        if is_pattern(path) {
             return;
+        }
+        if is_of_machine(path) {
+            return self.tell(Way::Reference, at, path, End::Outside);
+        }
+        // A word that goes on behind the `/`, as in `@a/*`, stands for many.
+        let is_folder = path.ends_with('/') && path.contains(char::is_alphanumeric) && !is_pattern(word);
+        let is_file = extension(path).is_some_and(|extension| FILES.contains(&extension.to_ascii_lowercase().as_str()));
+        if path.starts_with('~') || !is_file && !is_folder {
+            return;
+        }
+        if is_folder {
+            let end = self.follow(path);
+            return self.tell(Way::Reference, at, path, end);
         }
         let mut longest = Some(word);
         while let Some(word) = longest.filter(|_| self.looks_left > 0) {
@@ -210,6 +226,15 @@ fn relative_path(destination: &str) -> Option<String> {
     });
     let is_other = path.is_empty() || path.starts_with("//") || path.starts_with(['@', '~']);
     (!has_scheme && !is_other && !is_pattern(path)).then(|| decoded(path))
+}
+
+/// Whether a path begins in somebody's home or at the top of the disk.
+fn is_of_machine(path: &str) -> bool {
+    let is_top = |path: &str| {
+        let first = path.split('/').next().unwrap_or_default();
+        first.len() < path.len() && TOP_FOLDERS.contains(&first)
+    };
+    path.strip_prefix("~/").is_some_and(|path| !path.is_empty()) || path.strip_prefix('/').is_some_and(is_top)
 }
 
 /// Whether a path stands for many, or for one that the reader has to think of.

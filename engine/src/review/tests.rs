@@ -2,12 +2,21 @@ use crate::bindings::exports::skillcell::plugin::catalog::{Duplicates, Edit, Rem
 use crate::bindings::skillcell::plugin::types::Severity;
 use crate::catalog::Catalog;
 use crate::memory::{self, MemoryRoot};
+use crate::skill;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 const RUNNABLE: [&str; 5] = [".py", ".js", ".ts", ".sh", ".wasm"];
 
 fn request(allow: &[&str]) -> ReviewRequest {
     let owned = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect();
-    ReviewRequest { start: 0, allow: owned(allow), other_codes: Vec::new(), runnable: owned(&RUNNABLE) }
+    ReviewRequest {
+        start: 0,
+        allow: owned(allow),
+        other_codes: Vec::new(),
+        runnable: owned(&RUNNABLE),
+        folders: Vec::new(),
+    }
 }
 
 fn all(catalog: &Catalog, allow: &[&str]) -> Vec<ReviewedFile> {
@@ -67,7 +76,7 @@ fn a_good_skill_has_no_remarks() {
     let body = "See [the guide](references/guide.md#top), ![](assets/a%20b.png), [](<assets/a b.png>), @references/guide.md.\n\
         [scripts](scripts/) and [here](SKILL.md), [there](https://example.org/a.md), [mail](mailto:a@example.org),\n\
         [below](#below), `[code](nowhere.md)`, [text](url), [x](path/to/file.md), [y]({file}.md), [z](...).\n\
-        @angular/core, @pytest.fixture, @octocat, me@example.md, @example.com, `@nowhere.md`, @~/notes.md\n\
+        @angular/core, @pytest.fixture, @octocat, me@example.md, @example.com, `@nowhere.md`, @/components/button, @references/, @a/*, @a/...\n\
         ```\n[code](nowhere.md) @nowhere.md\n```\n";
     assert_eq!(places(pdf("", body)), []);
 }
@@ -103,6 +112,23 @@ fn what_leaves_the_skill_or_is_hidden_is_told_as_such() {
         codes,
         ["outside-reference", "outside-reference", "outside-reference", "outside-reference", "dead-link"]
     );
+}
+
+#[test]
+fn what_only_one_machine_has_and_folders_that_are_not_there_are_told() {
+    for (body, expected) in [
+        ("@/etc/passwd", vec![("outside-reference", 5, 2)]),
+        ("(@/Users/me/notes)", vec![("outside-reference", 5, 3)]),
+        ("@~/notes.md and @~/notes", vec![("outside-reference", 5, 2), ("outside-reference", 5, 18)]),
+        ("see @gone/.", vec![("dead-reference", 5, 6)]),
+        ("@../", vec![]),
+        ("@../other/", vec![("outside-reference", 5, 2)]),
+        ("@references/ @scripts/. @/ @~/ @~me/x.md @... @etc/passwd @/lib/utils @/users/list @a/* @a/{b} @a/…", vec![]),
+    ] {
+        let expected: Vec<_> =
+            expected.into_iter().map(|(code, line, column)| (code.to_owned(), line, column)).collect();
+        assert_eq!(places(pdf("", body)), expected, "{body}");
+    }
 }
 
 #[test]
@@ -147,6 +173,80 @@ fn scripts_that_nobody_declares_are_told_once_where_the_text_names_one() {
         "`scripts/a.py`, `scripts/b.py` are not declared, so `run_script` does not run them"
     );
     assert_eq!(codes(pdf("scripts: [scripts/a.py]\n", "").file("pdf/scripts/a.py", "")), [""; 0]);
+}
+
+#[test]
+fn scripts_in_folders_below_are_told_unless_they_are_for_others_to_import() {
+    let root = pdf("", "").file("pdf/scripts/sub/deep/x.py", "").file("pdf/scripts/sub/notes.txt", "");
+    let remark = &remarks(root)[0];
+    assert_eq!(remark.problem.message, "`scripts/sub/deep/x.py` is not declared, so `run_script` does not run it");
+    assert_eq!((remark.problem.line, remark.problem.column), (Some(1), Some(1)));
+    let imported = pdf("", "").file("pdf/scripts/_lib/x.py", "").file("pdf/scripts/package/__init__.py", "");
+    let imported = imported.file("pdf/scripts/package/x.py", "").file("pdf/scripts/other/x.py", "");
+    let imported = imported.folder_skill("pdf/scripts/other", "other");
+    assert_eq!(codes(imported), [""; 0]);
+    let declared = pdf("scripts: [scripts/sub/x.py]\n", "").file("pdf/scripts/sub/x.py", "");
+    assert_eq!(codes(declared), [""; 0]);
+}
+
+#[test]
+fn tree_skills_in_a_resource_folder_are_told_and_other_markdown_is_not() {
+    let root = MemoryRoot::new("project").tree_skill("t").tree_skill("t/u").tree_skill("t/v/w");
+    let root = root.file("t/notes.md", "# Notes\n").file("t/post.md", "---\ntitle: A post\ndescription: d\n---\n");
+    let told: Vec<_> = remarks(root.clone()).into_iter().map(|remark| remark.problem).collect();
+    let places: Vec<_> =
+        told.iter().map(|problem| (problem.location.path.as_str(), problem.code.as_str(), problem.line)).collect();
+    assert_eq!(places, [("t/u.md", "hidden-skills", Some(1)), ("t/v/w.md", "hidden-skills", Some(1))]);
+    assert_eq!(told[0].message, "`t` is the resource folder of `t.md`, so this skill is not served");
+    // A category, a folder skill's own folder, and a file that is no skill hide nothing.
+    assert_eq!(codes(root.clone().tree_skill("t/_index")), ["missing-keywords"]);
+    assert_eq!(codes(root.file("t.md", "# No skill\n")), ["missing-keywords"]);
+    assert_eq!(codes(pdf("", "").tree_skill("pdf/references/x")), [""; 0]);
+}
+
+#[test]
+fn what_follows_from_neighbours_and_unreadable_files_has_a_place() {
+    let text = "---\nkeywords: [word]\ndescription: d\nassets: [x.txt]\n---\n";
+    let root = MemoryRoot::new("project").file("a.md", text).folder_skill("a", "a").folder_skill("b/c/d", "d");
+    let root = root.tree_skill("b").file("b/x.txt", "");
+    let told: Vec<_> = remarks(root)
+        .into_iter()
+        .map(|remark| (remark.problem.location.path, remark.problem.code, remark.problem.line, remark.problem.column))
+        .collect();
+    let at = |path: &str, code: &str, line| (path.to_owned(), code.to_owned(), Some(line), Some(1));
+    assert_eq!(told, [at("a.md", "same-path", 1), at("a.md", "no-resource-folder", 4), at("b.md", "hidden-skills", 1)]);
+}
+
+#[test]
+fn escaped_characters_in_front_matter_are_told_once_and_at_their_value() {
+    let text = "---\nname: pdf\ndescription: \"x \\u202e hidden \\U000E0068\"\n---\n";
+    let root = MemoryRoot::new("project").file("pdf/SKILL.md", text);
+    assert_eq!(places(root), [("hidden-text".to_owned(), 3, 14), ("hidden-text".to_owned(), 3, 14)]);
+}
+
+#[test]
+fn an_unreachable_keyword_is_told_where_it_stands() {
+    let text = "---\nkeywords: [deploy, '#']\ndescription: d\n---\n";
+    assert_eq!(places(MemoryRoot::new("project").file("a.md", text)), [("unreachable-keyword".to_owned(), 2, 20)]);
+    let text = "---\nname: pdf\ndescription: d\nkeywords:\n  - deploy\n  - '#'\n---\n";
+    assert_eq!(
+        places(MemoryRoot::new("project").file("pdf/SKILL.md", text)),
+        [("unreachable-keyword".to_owned(), 6, 5)]
+    );
+}
+
+#[test]
+fn a_missing_name_gets_one_that_is_good() {
+    for (folder, advice) in [
+        ("pdf", "add `name: pdf`"),
+        ("true", "add `name: \"true\"`"),
+        ("Bad_Name", "add `name: bad-name`, and call the folder the same"),
+        ("\u{1b}[2J", "add `name: \"2j\"`, and call the folder the same"),
+        ("文", "add `name: skill`, and call the folder the same"),
+    ] {
+        let root = MemoryRoot::new("project").file(&format!("{folder}/SKILL.md"), "---\ndescription: d\n---\n");
+        assert_eq!(remarks(root)[0].problem.advice, advice);
+    }
 }
 
 #[test]
@@ -195,6 +295,17 @@ fn names_of_folder_skills_collide_whatever_their_case() {
     let files: Vec<_> = collisions.iter().map(|problem| problem.location.path.as_str()).collect();
     assert_eq!(files, ["a/SKILL.md", "b/SKILL.md"]);
     assert_eq!(collisions[0].message, "the name `twin` is also that of `b/SKILL.md`");
+    let roots = vec![MemoryRoot::new("x").folder_skill("a", "twin"), MemoryRoot::new("x-2").folder_skill("a", "twin")];
+    let apart = memory::catalog(roots, Duplicates::Refuse);
+    let message = |folders: &[&str]| {
+        let folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
+        let files = apart.review(&ReviewRequest { folders, ..request(&[]) }).files;
+        let remarks = files[0].remarks.iter().filter(|remark| remark.problem.code == "name-collision");
+        remarks.map(|remark| remark.problem.message.clone()).collect::<String>()
+    };
+    assert_eq!(message(&["one", "two/three"]), "the name `twin` is also that of `two/three/a/SKILL.md`");
+    assert_eq!(message(&["one", ""]), "the name `twin` is also that of `a/SKILL.md`");
+    assert_eq!(message(&[]), "the name `twin` is also that of `x-2:a/SKILL.md`");
     let first = memory::catalog(vec![root], Duplicates::First);
     assert!(
         all(&first, &[]).iter().flat_map(|file| &file.remarks).all(|remark| remark.problem.code != "name-collision")
@@ -251,6 +362,44 @@ fn what_one_file_can_produce_is_bounded_and_silenced_ones_take_no_room() {
     let loud: Vec<_> =
         silent.iter().filter(|remark| !remark.silenced).map(|remark| remark.problem.code.as_str()).collect();
     assert_eq!((silent.len(), loud), (51, vec!["outside-reference"]));
+}
+
+#[test]
+fn an_error_is_told_before_any_number_of_warnings() {
+    let keywords: Vec<String> = (0..400).map(|number| format!("\"#{}\"", number % 10)).collect();
+    let more = format!("keywords: [{}]\nassets: [../../x]\n", keywords.join(", "));
+    let links: String = (0..400).map(|number| format!("[a](x{number}.md)\n")).collect();
+    let catalog = memory::catalog(vec![pdf(&more, &links)], Duplicates::Refuse);
+    let kept: Vec<_> = catalog.problems(99).iter().filter(|problem| problem.severity == Severity::Error).collect();
+    assert_eq!((kept.len(), kept[0].code.as_str()), (1, "unsafe-path"));
+    let loud = |allow: &[&str]| -> Vec<(String, Severity, String)> {
+        let remarks = all(&catalog, allow).into_iter().flat_map(|file| file.remarks).filter(|remark| !remark.silenced);
+        remarks.map(|remark| (remark.problem.code, remark.problem.severity, remark.problem.message)).collect()
+    };
+    let told = loud(&[]);
+    assert_eq!(told.len(), 51);
+    assert!(told.iter().any(|(code, ..)| code == "unsafe-path"));
+    let more = |told: &[(String, Severity, String)]| told.iter().find(|(code, ..)| code == "more-problems").cloned();
+    let (_, severity, message) = more(&told).unwrap();
+    assert_eq!((severity, message.as_str()), (Severity::Warning, "751 more problems in this file"));
+    // What nobody wants to hear of takes no room, and nothing is left to stand for it.
+    let told = loud(&["dead-link", "unreachable-keyword"]);
+    assert_eq!(told.iter().map(|(code, ..)| code.as_str()).collect::<Vec<_>>(), ["unsafe-path"]);
+    // An error that is left out still counts as one.
+    let assets: Vec<String> = (0..60).map(|number| format!("../x{number}")).collect();
+    let many = remarks(pdf(&format!("assets: [{}]\n", assets.join(", ")), &links));
+    assert_eq!(many.len(), 51);
+    assert!(many.iter().all(|remark| remark.problem.severity == Severity::Error));
+}
+
+#[test]
+fn settings_are_told_in_full() {
+    let settings: String = (0..30).map(|number| format!("unknown{number}: 1\n")).collect();
+    let catalog = memory::catalog(vec![MemoryRoot::new("project").file("config.yaml", &settings)], Duplicates::Refuse);
+    let remarks: Vec<_> = all(&catalog, &[]).into_iter().flat_map(|file| file.remarks).collect();
+    assert_eq!((catalog.problems(99).len(), remarks.len()), (21, 30));
+    assert!(remarks.iter().all(|remark| remark.problem.code == remarks[0].problem.code));
+    assert!(all(&catalog, &[&remarks[0].problem.code])[0].remarks.iter().all(|remark| remark.silenced));
 }
 
 #[test]
@@ -329,7 +478,22 @@ fn values_with_colons_get_quotes_and_words_become_a_list() {
             "---\nname: pdf\ndescription: d\nkeywords: 'a, b'\n---\n",
             "---\nname: pdf\ndescription: d\nkeywords: [a, b]\n---\n",
         ),
+        (
+            "a.md",
+            "---\nkeywords: foo, \"q\", 'it''s', null\ndescription: d\n---\n",
+            "---\nkeywords: [foo, q, \"it''s\", \"null\"]\ndescription: d\n---\n",
+        ),
         // Nobody knows what was meant.
+        (
+            "a.md",
+            "---\nkeywords: [deploy, release\ndescription: Use when: shipping\n---\n",
+            "---\nkeywords: [deploy, release\ndescription: Use when: shipping\n---\n",
+        ),
+        (
+            "a.md",
+            "---\nkeywords: foo, \"a, b\"\ndescription: d\n---\n",
+            "---\nkeywords: foo, \"a, b\"\ndescription: d\n---\n",
+        ),
         ("a.md", "---\nkeywords: {a: b}\ndescription: d\n---\n", "---\nkeywords: {a: b}\ndescription: d\n---\n"),
         (
             "pdf/SKILL.md",
@@ -358,5 +522,53 @@ fn severities_are_those_of_the_table_where_one_is_usual() {
     for remark in remarks(pdf("license: 2\nassets: [nowhere.md]\n", body)) {
         let usual = crate::codes::find(&remark.problem.code).unwrap();
         assert_eq!(remark.problem.severity == Severity::Error, usual.severity == Severity::Error, "{}", usual.name);
+    }
+}
+
+const WORDS: [&str; 24] = [
+    "deploy",
+    "null",
+    "Null",
+    "~",
+    "true",
+    "FALSE",
+    "yes",
+    "No",
+    "on",
+    "y",
+    "12",
+    "1e3",
+    "0x1f",
+    ".5",
+    "2024-01-02",
+    "c++",
+    "c#",
+    "été",
+    "a b",
+    "it's",
+    "key:value",
+    "a\\b",
+    "back`tick",
+    "-v",
+];
+
+proptest! {
+    /// What is written is read as exactly the words that stood there.
+    #[test]
+    fn a_list_that_was_mended_has_the_same_words(words in prop::collection::vec(select(&WORDS[..]), 2..6), quotes in 0..3_usize) {
+        let written = |(position, word): (usize, &&str)| match (quotes, position) {
+            (0, _) | (_, 0) => (*word).to_owned(),
+            (1, _) => format!("\"{word}\""),
+            _ => format!("'{word}'"),
+        };
+        let list: Vec<String> = words.iter().enumerate().map(written).collect();
+        for broken in ["", "home: a: b\n"] {
+            let text = format!("---\nkeywords: {}\ndescription: d\n{broken}---\n", list.join(", "));
+            // A value that is only understood with quotes first gets them.
+            let mended = (0..3).fold(text, |text, _| mended(MemoryRoot::new("project"), "a.md", &text));
+            let (read, findings) = skill::read(0, "", "a.md", &mended);
+            prop_assert_eq!(read.map(|skill| skill.keywords).unwrap_or_default(), words.clone(), "{}", &mended);
+            prop_assert!(findings.iter().all(|finding| finding.code == "unreachable-keyword"), "{} {:?}", mended, findings);
+        }
     }
 }

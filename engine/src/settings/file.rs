@@ -1,7 +1,7 @@
 //! The `config.yaml` that comes with skills. It can choose among what is harmless, take away, and never give.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{OperatorSettings, ScriptTerms};
-use crate::problem::{Finding, first_few, quote};
+use crate::problem::{Finding, quote};
 use crate::yaml::{self, Entry, Node, Value};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -101,7 +101,7 @@ pub fn read(text: &str, operator: &OperatorSettings) -> (Said, Vec<Finding>) {
             return (unreadable(operator), vec![Finding::error("wrong-type", message, advice).at(node.place)]);
         }
     }
-    (reader.said, first_few(reader.findings))
+    (reader.said, reader.findings)
 }
 
 struct SettingsReader<'operator> {

@@ -60,9 +60,14 @@ pub struct History {
 }
 
 impl History {
-    pub fn open(folder: &Path) -> io::Result<Self> {
-        private::folder(folder).map_err(io::Error::other)?;
-        Ok(Self { folder: folder.to_owned(), file_bytes: FILE_BYTES, file: Mutex::default() })
+    /// The history in a folder, which is made when something is added.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), file_bytes: FILE_BYTES, file: Mutex::default() }
+    }
+
+    /// Makes the folder if it is missing.
+    pub fn prepare(&self) -> io::Result<()> {
+        private::folder(&self.folder).map_err(io::Error::other)
     }
 
     pub fn add<'a>(&self, past: impl IntoIterator<Item = Past<'a>>) -> io::Result<()> {
@@ -86,7 +91,7 @@ impl History {
     }
 
     fn open_file(&self) -> io::Result<File> {
-        private::folder(&self.folder).map_err(io::Error::other)?;
+        self.prepare()?;
         let path = current(&self.folder);
         if let Some(_alone) = private::try_lock(&self.folder.join("history.lock"))?
             && std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() >= self.file_bytes)
@@ -127,12 +132,12 @@ mod tests {
     fn half_a_line_never_sticks_to_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("analytics");
-        History::open(&folder).unwrap().add([Past::tool("one", "s", "t")]).unwrap();
+        History::new(&folder).add([Past::tool("one", "s", "t")]).unwrap();
         let half = |bytes: &[u8]| {
             OpenOptions::new().append(true).open(current(&folder)).unwrap().write_all(bytes).unwrap();
         };
         half(b"{\"time\":\"t\",\"tool\":\"lo");
-        History::open(&folder).unwrap().add([Past::tool("two", "s", "t"), Past::tool("three", "s", "t")]).unwrap();
+        History::new(&folder).add([Past::tool("two", "s", "t"), Past::tool("three", "s", "t")]).unwrap();
         assert_eq!(tools(&folder), ["one", "two", "three"]);
     }
 
@@ -140,8 +145,7 @@ mod tests {
     fn it_grows_to_two_files_and_no_further_however_many_write() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("analytics");
-        let writers: Vec<History> =
-            (0..3).map(|_| History { file_bytes: 2_000, ..History::open(&folder).unwrap() }).collect();
+        let writers: Vec<History> = (0..3).map(|_| History { file_bytes: 2_000, ..History::new(&folder) }).collect();
         for number in 0..600 {
             let tool = number.to_string();
             writers[number % 3].add([Past::tool(&tool, "s", "t")]).unwrap();

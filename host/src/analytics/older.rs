@@ -65,7 +65,7 @@ mod tests {
 
     fn taken_over(include_text: bool) -> Vec<Value> {
         let home = tempfile::tempdir().unwrap();
-        let waiting = Waiting::open(&home.path().join("waiting"), 1 << 20).unwrap();
+        let waiting = Waiting::new(&home.path().join("waiting"), 1 << 20);
         let file: PathBuf = home.path().join("analytics-buffer.jsonl");
         take_over(&file, &waiting, include_text).unwrap();
         std::fs::write(&file, LINES).unwrap();
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_file_that_is_too_large_is_named_where_it_is() {
         let home = tempfile::tempdir().unwrap();
-        let waiting = Waiting::open(&home.path().join("waiting"), 1 << 20).unwrap();
+        let waiting = Waiting::new(&home.path().join("waiting"), 1 << 20);
         let file = home.path().join("analytics-buffer.jsonl");
         std::fs::File::create(&file).unwrap().set_len(MOST_BYTES + 1).unwrap();
         let said = take_over(&file, &waiting, true).unwrap_err().to_string();

@@ -60,10 +60,14 @@ pub struct Batch {
 }
 
 impl Waiting {
-    /// Opens the folder. It is made when it is missing.
-    pub fn open(folder: &Path, most_bytes: u64) -> io::Result<Self> {
-        private::folder(folder).map_err(io::Error::other)?;
-        Ok(Self { folder: folder.to_owned(), most_bytes, current: Mutex::default() })
+    /// The buffer in a folder, which is made when something is added.
+    pub fn new(folder: &Path, most_bytes: u64) -> Self {
+        Self { folder: folder.to_owned(), most_bytes, current: Mutex::default() }
+    }
+
+    /// Makes the folder if it is missing, with everything above it.
+    pub fn prepare(&self) -> io::Result<()> {
+        private::folder(&self.folder).map_err(io::Error::other)
     }
 
     /// Adds lines, one for each event. They are on disk when this returns.
@@ -73,7 +77,7 @@ impl Waiting {
         if current.as_ref().is_none_or(|segment| is_full(segment) || segment.is_gone()) {
             // First it is closed, so that it is among those that may have to go.
             *current = None;
-            private::folder(&self.folder).map_err(io::Error::other)?;
+            self.prepare()?;
             self.make_room()?;
             *current = Some(Segment::create(&self.folder)?);
         }
@@ -86,6 +90,7 @@ impl Waiting {
 
     /// Takes in many lines at once, in files of their own.
     pub fn take_in(&self, lines: &[String]) -> io::Result<()> {
+        self.prepare()?;
         for some in lines.chunks(BATCH_EVENTS) {
             self.make_room()?;
             Segment::create(&self.folder)?.add(&some.concat(), some.len())?;
@@ -148,12 +153,14 @@ impl Waiting {
         self.folder.file_name().and_then(OsStr::to_str).unwrap_or_default()
     }
 
-    /// Held by the one server that sends. Nothing while another has it.
+    /// Held by the one server that sends. Nothing while another has it, or while the folder cannot be made: that is told by
+    /// whoever writes.
     pub fn only_sender(&self) -> io::Result<Option<File>> {
-        private::try_lock(&self.folder.join("sending.lock"))
+        if self.prepare().is_err() { Ok(None) } else { private::try_lock(&self.folder.join("sending.lock")) }
     }
 
-    /// Drops the oldest files until there is room for one more. What is being sent stays.
+    /// Drops the oldest files until there is room for one more. What is being sent stays, and so do the files that other servers
+    /// write now: with those there may be more than the limit.
     fn make_room(&self) -> io::Result<()> {
         let Some(_alone) = private::try_lock(&self.dropping_lock())? else { return Ok(()) };
         let paths = segment::list(&self.folder)?;

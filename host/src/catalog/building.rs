@@ -5,7 +5,7 @@ use crate::bindings::library::SetAsideReason;
 use crate::bindings::types::{Location, Problem, Severity};
 use crate::library::scan;
 use crate::library::snapshot::{Folder, Snapshot};
-use crate::printable::printable;
+use crate::printable::{counted, printable};
 use crate::runtime::budget::Limit;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::{BrokenUpdate, EngineInstance, EngineWorld, Terms};
@@ -106,7 +106,7 @@ impl Builder {
         for problem in &problems {
             log_problem(&self.terms, problem);
         }
-        tracing::info!("generation {generation}: {} skills", page.total);
+        tracing::info!("generation {generation}: {}", counted(page.total as usize, "skill"));
     }
 }
 

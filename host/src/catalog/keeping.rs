@@ -3,35 +3,38 @@
 use super::Catalog;
 use crate::library::watch::{Disturbances, Watcher};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 /// How often the server looks at the disk in any case.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+pub const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// What stirs on disk is looked at when it was quiet for this long, or after so long at the latest.
-pub const LOOK_QUIET: Duration = Duration::from_millis(500);
-pub const LOOK_LONGEST: Duration = Duration::from_secs(5);
+const LOOK_QUIET: Duration = Duration::from_millis(500);
+const LOOK_LONGEST: Duration = Duration::from_secs(5);
 
 impl Catalog {
     /// Brings in what changed on disk: now, when something stirs there, and from time to time for what nobody noticed.
-    pub async fn keep_looking(self, mut watcher: Watcher, disturbances: Disturbances) {
+    ///
+    /// Says when the disk is calm and everything on it is served: then clients are told of everything at once.
+    pub async fn keep_looking(self, watcher: Watcher, disturbances: Disturbances, calm: watch::Sender<()>) {
         let mut occasions = Occasions::new(disturbances);
         let mut news = self.news();
         loop {
             tokio::select! {
                 occasion = occasions.next() => {
-                    if occasion == Occasion::Clock {
-                        watcher.watch();
-                    }
                     self.bring_in(None).await;
-                }
-                // A root that a question found is watched from then on, and looked at once more for what changed until then.
-                Ok(()) = news.changed() => {
-                    if watcher.watch() {
-                        occasions.schedule.stirred(Instant::now());
+                    // Whatever came of this look, nobody needs another because of it.
+                    news.mark_unchanged();
+                    if occasion == Occasion::Stirred || occasions.is_calm() {
+                        calm.send_replace(());
                     }
                 }
+                // What a question found may be a part of what happens.
+                Ok(()) = news.changed() => occasions.schedule.stirred(Instant::now()),
             }
+            // A root that was found is watched from then on.
+            watcher.watch();
         }
     }
 }
@@ -65,17 +68,24 @@ impl Occasions {
                 }
             };
             tokio::select! {
+                // What stirred before it seemed quiet counts.
+                biased;
                 stirred = stirs => match stirred {
                     Some(last) => self.schedule.stirred(last),
                     None => self.disturbances = None,
                 },
-                () = sleep_until(due) => {
-                    if let Some(occasion) = self.schedule.take(Instant::now()) {
-                        return occasion;
-                    }
-                }
+                () = sleep_until(due) => {}
+            }
+            if let Some(occasion) = self.schedule.take(Instant::now()) {
+                return occasion;
             }
         }
+    }
+
+    /// Whether nothing stirred since the last look at what did.
+    fn is_calm(&self) -> bool {
+        let has_more = |disturbances: &Disturbances| disturbances.has_changed().unwrap_or(false);
+        self.schedule.stirs.is_none() && !self.disturbances.as_ref().is_some_and(has_more)
     }
 }
 
@@ -91,9 +101,9 @@ impl Schedule {
         Self { clock: now, stirs: None }
     }
 
-    fn stirred(&mut self, last: Instant) {
-        let first = self.stirs.map_or(last, |(first, _)| first);
-        self.stirs = Some((first, last));
+    fn stirred(&mut self, now: Instant) {
+        let (first, last) = self.stirs.unwrap_or((now, now));
+        self.stirs = Some((first, last.max(now)));
     }
 
     fn due(&self) -> Instant {

@@ -15,6 +15,16 @@ pub enum Look {
     OnlyIfStirred,
 }
 
+/// What came of a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looked {
+    Same,
+    /// Something on disk differs from this generation, which is served.
+    Outdated(u64),
+    /// Somebody else is still looking.
+    Busy,
+}
+
 #[derive(Default)]
 pub struct Looking {
     /// Looks that began so far, and what the last one found.
@@ -42,16 +52,16 @@ impl Looking {
 }
 
 impl Catalog {
-    /// The generation that is served, if anything on disk differs from it. Whoever no longer waits does not end the look.
-    pub(super) async fn outdated(&self, look: Look) -> Option<u64> {
-        if self.is_frozen() {
-            return None;
-        }
+    /// Looks at the disk, unless somebody else does that until then. Whoever no longer waits does not end the look.
+    pub(super) async fn outdated(&self, look: Look, until: Instant) -> Looked {
         let looking = &self.shared.looking;
         let before = looking.begun.load(Ordering::Acquire);
-        let mut last = Arc::clone(&looking.last).lock_owned().await;
+        let turn = Arc::clone(&looking.last).lock_owned();
+        let Ok(mut last) = tokio::time::timeout_at(until.into(), turn).await else {
+            return Looked::Busy;
+        };
         if last.number > before {
-            return last.outdated;
+            return last.outdated.map_or(Looked::Same, Looked::Outdated);
         }
         let number = looking.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let shared = Arc::clone(&self.shared);
@@ -61,7 +71,7 @@ impl Catalog {
             (last.number, last.outdated) = (number, outdated);
             outdated
         });
-        looked.await.unwrap_or_default()
+        looked.await.unwrap_or_default().map_or(Looked::Same, Looked::Outdated)
     }
 }
 

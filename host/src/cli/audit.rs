@@ -14,7 +14,7 @@ use std::process::ExitCode;
 pub struct AuditArguments {
     #[command(subcommand)]
     what: Option<What>,
-    /// Print the lines as they are, in JSON
+    /// Print the lines as they are, each a JSON object; nothing at all if there is none
     #[arg(long, global = true)]
     json: bool,
     /// Show only this many of the newest
@@ -31,7 +31,8 @@ enum What {
 }
 
 pub fn run(arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
-    let places = Places::find(variable).context("HOME is not set, so there is no audit record")?;
+    let places = Places::find(variable)
+        .with_context(|| format!("{}, so there is no audit record", Places::missing(variable)))?;
     let audit = Audit::open(&places.audit(), &places.audit_key())?;
     match arguments.what {
         Some(What::Verify) => verify(&audit, arguments.json),
@@ -79,10 +80,13 @@ fn shown(line: &str, output: Output) -> String {
             0 => text("outcome"),
             sent => format!("{}, {}", text("outcome"), counted(sent, "request")),
         },
-        _ => match entry["outcome"]["limit_hit"].as_str() {
-            Some(limit) => format!("exit {}, limit {limit}", entry["outcome"]["exit_code"]),
-            None => format!("exit {}", entry["outcome"]["exit_code"]),
-        },
+        _ => {
+            let limit = entry["outcome"]["limit_hit"].as_str().map(|limit| format!(", limit {limit}"));
+            let refusals = entry["outcome"]["refusals"].as_u64().and_then(|count| usize::try_from(count).ok());
+            let refusals = refusals.filter(|count| *count > 0).map(|count| format!(", {}", counted(count, "refusal")));
+            let exit = &entry["outcome"]["exit_code"];
+            format!("exit {exit}{}{}", limit.unwrap_or_default(), refusals.unwrap_or_default())
+        }
     };
     let names = ["integration", "skill", "script"].map(text);
     let names = names.iter().filter(|name| !name.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");

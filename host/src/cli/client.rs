@@ -2,7 +2,7 @@
 
 mod answer;
 pub mod document;
-mod entry;
+pub mod entry;
 mod json;
 pub mod merge;
 pub mod places;
@@ -12,6 +12,8 @@ mod toml;
 pub mod writing;
 
 use super::Roots;
+use super::serve::start::{self, Surroundings};
+use crate::config::places::Places;
 use crate::config::variable;
 use crate::mcp::surface::Profile;
 use crate::terminal;
@@ -94,10 +96,12 @@ pub fn run(arguments: ClientArguments) -> anyhow::Result<ExitCode> {
     let place = places::of(client, scope);
     let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let bases = Bases { home: home.as_deref(), project: &working_folder, variable: &variable };
-    let file = place.file(&bases).context("HOME is not set, so nobody knows where settings are\nhint: set HOME")?;
-    let entry = Entry::new(name, words(&folders, &more, profile, &working_folder)?)?;
+    let homeless = || format!("{}, so nobody knows where settings are\nhint: set HOME", Places::missing(variable));
+    let file = place.file(&bases).with_context(homeless)?;
+    let entry = Entry::new(name, words(&folders, &more, profile, &working_folder)?, scope)?;
     if !deed.remove {
         entry.check_for(client, place.title)?;
+        warn_if_it_ends(&entry, &working_folder);
     }
     let (done, backup) = carry_out(&deed, client, &place, &file, &entry)?;
     let answer = Answer { client, place, file, entry, done, backup };
@@ -134,6 +138,16 @@ fn words(
         words.extend(["--profile".to_owned(), profile.get_name().to_owned()]);
     }
     Ok(words)
+}
+
+/// Tells if a server with this entry would end as soon as it is started here. Somebody may mend that later, so nothing is refused.
+fn warn_if_it_ends(entry: &Entry, working_folder: &Path) {
+    let Some(serve) = start::parsed(entry.arguments.iter().map(String::as_str)) else { return };
+    if let Err(error) = start::check(serve, &Surroundings { variable: &variable, working_folder }) {
+        let error =
+            format!("{error:#}").replace("`skillcell serve ./my-skills`", "`skillcell client CLIENT ./my-skills`");
+        terminal::note(&format!("a server that is started like this ends at once: {error}"));
+    }
 }
 
 /// A path that does not depend on where somebody is. Links stay as they are, unless the way leads back through one.

@@ -14,6 +14,7 @@ use super::Roots;
 use super::mentions::Offer;
 use super::open::{self, Opened};
 use crate::config::{self, ScorerChoice};
+use crate::printable::printable;
 use crate::terminal::{self, Output};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -69,9 +70,16 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
     let mut told = arguments.more.told();
     told.folders = arguments.folders.into_iter().chain(told.folders).collect();
     for folder in told.folders.iter().flat_map(|list| list.split(',')).map(str::trim) {
+        let path = Path::new(folder);
+        if path.is_file() {
+            let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let above = printable(&above.to_string_lossy());
+            bail!("`{}` is a file, and folders are checked\nhint: `skillcell lint {above}`", printable(folder));
+        }
         // A server waits for a folder to appear. Here nobody waits, and a wrong name would pass for skills without problems.
-        if !folder.is_empty() && !Path::new(folder).is_dir() {
-            bail!("there is no folder `{folder}`\nhint: name a folder of skills, as in `skillcell lint ./team-skills`");
+        if !folder.is_empty() && !path.is_dir() {
+            let hint = "name a folder of skills, as in `skillcell lint ./team-skills`";
+            bail!("there is no folder `{}`\nhint: {hint}", printable(folder));
         }
     }
     let mut config = config::resolve(told)?;
@@ -93,7 +101,7 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
         let (mended, look) = match (fix, dry_run) {
             (true, true) => fixing::rehearse(opened, &folders, &allow).await?,
             (true, false) => fixing::fix(opened, &folders, &allow).await?,
-            (false, _) => (Vec::new(), Look::at(opened, &allow).await?),
+            (false, _) => (Vec::new(), Look::at(opened, &folders, &allow).await?),
         };
         let mut report = reported(opened, look, folders, allow);
         report.mended = mended;

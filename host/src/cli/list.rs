@@ -24,6 +24,7 @@ pub struct List {
 const LONGEST: usize = 4_096;
 
 pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
+    let again = arguments.roots.again();
     let mut config = config::resolve(arguments.roots.told())?;
     // Nothing is ranked here.
     config.scorer = ScorerChoice::Keyword;
@@ -40,11 +41,13 @@ pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
         (_, problems @ 1..) => {
             let problems = counted(problems, "problem");
             terminal::note(&format!(
-                "{problems} in the files of skills\nhint: `skillcell lint` tells each with its line"
+                "{problems} in the files of skills\nhint: `skillcell lint{again}` tells each with its line"
             ));
         }
         (true, 0) => {
-            terminal::note("there are no skills\nhint: `skillcell doctor` tells which folders are looked at");
+            terminal::note(&format!(
+                "there are no skills\nhint: `skillcell doctor{again}` tells which folders are looked at"
+            ));
         }
         (false, 0) => {}
     }

@@ -10,11 +10,13 @@ use crate::mcp::tools::get_skill::FoundView;
 use crate::printable::{printable, printable_text};
 use crate::scorers::explanation::Explanation;
 use crate::scorers::panel::{self, Panel};
+use crate::terminal::progress::Progress;
 use crate::terminal::{self, Output, Tone};
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Args)]
 pub struct Match {
@@ -67,8 +69,9 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
 async fn answer(opened: &Opened, context: String, explain: bool) -> anyhow::Result<(Answer, Option<Explanation>)> {
     let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
     let load = || Panel::load(&opened.config, open::cache(opened.config.places.as_ref())).map_err(broken);
+    let _asking = explain.then(|| Progress::unknown("asking every scorer"));
     let panel = explain.then(load).transpose()?;
-    Ok(panel::answer(&opened.catalog, panel, context).await?)
+    Ok(panel::answer(&opened.catalog, panel.map(Arc::new), context).await?)
 }
 
 /// The instructions of the skill that matched, as a terminal can show them.

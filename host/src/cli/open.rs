@@ -3,7 +3,7 @@
 use crate::audit::{Audit, Record};
 use crate::catalog::Catalog;
 use crate::config::places::Places;
-use crate::config::{Config, ScorerChoice};
+use crate::config::{Config, ScorerChoice, variable};
 use crate::git::{self, Repositories};
 use crate::integrations::Integrations;
 use crate::library::roots::{self, SkillRoot};
@@ -103,7 +103,7 @@ pub fn cache(places: Option<&Places>) -> Option<Arc<Cache>> {
 /// questions, and nothing else.
 pub fn record(config: &Config) -> Record {
     let Some(places) = &config.places else {
-        tracing::warn!("HOME is not set, so there is no audit record");
+        tracing::warn!("{}, so there is no audit record", Places::missing(variable));
         return Record::Nowhere;
     };
     match Audit::open(&places.audit(), &places.audit_key()) {

@@ -1,11 +1,9 @@
 //! `skillcell run`: one script of a skill, in the sandbox, from the command line.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
-use super::{Roots, open};
+use super::{Roots, open, refused};
 use crate::config::{self, ScorerChoice};
 use crate::mcp::tools::run_script::{RunView, policy_view};
-use crate::scripts::{Request, ScriptError};
+use crate::scripts::{Denied, Request, ScriptError};
 use crate::terminal;
 use anyhow::Context as _;
 use clap::Args;
@@ -76,21 +74,26 @@ async fn answer(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     if request.dry_run {
-        return told(opened.scripts.dry_run(request).await, |policy| {
-            println!("{:#}", policy_view(&policy));
+        return told(opened.scripts.dry_run(request).await, json, |policy| {
+            terminal::print_json(&policy_view(&policy))?;
             Ok(ExitCode::SUCCESS)
         });
     }
     let progress = Arc::new(|_, message: String| tracing::info!("{message}"));
-    told(opened.scripts.run(request, stopped, progress).await, |ran| {
+    told(opened.scripts.run(request, stopped, progress).await, json, |ran| {
         // As the script ended, so that a shell can tell.
         let code = ExitCode::from(u8::try_from(ran.finished.exit_code).unwrap_or(1));
         if json {
-            println!("{}", serde_json::to_string_pretty(&RunView::new(ran))?);
+            terminal::print_json(&RunView::new(ran))?;
             return Ok(code);
         }
-        std::io::stdout().write_all(ran.finished.stdout.text.as_bytes())?;
-        std::io::stderr().write_all(ran.finished.stderr.text.as_bytes())?;
+        terminal::print(&ran.finished.stdout.text)?;
+        let mut errors = ran.finished.stderr.text.clone();
+        // The last words are then the host's, which are a line.
+        if ran.finished.limit_hit.is_some() && !errors.ends_with('\n') {
+            errors.push('\n');
+        }
+        std::io::stderr().write_all(errors.as_bytes())?;
         for refusal in ran.policy.refusals.iter().chain(&ran.finished.denials) {
             tracing::warn!("refused: {refusal}");
         }
@@ -100,14 +103,16 @@ async fn answer(
 
 fn told<T>(
     answer: Result<T, ScriptError>,
+    json: bool,
     tell: impl FnOnce(T) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
     match answer {
         Ok(answer) => tell(answer),
-        Err(ScriptError::Denied(denied)) => {
-            terminal::complain(&denied.to_string());
-            Ok(ExitCode::from(1))
-        }
+        Err(ScriptError::Denied(Denied::MissingArguments { file, missing })) => refused::tell(
+            &format!("script `{file}` needs the arguments {missing}\nhint: give each as `--arg NAME=VALUE`"),
+            json,
+        ),
+        Err(ScriptError::Denied(denied)) => refused::tell(&denied.to_string(), json),
         Err(error) => Err(error.into()),
     }
 }

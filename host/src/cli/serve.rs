@@ -1,9 +1,11 @@
 //! `skillcell serve`: the MCP server on standard input and output, or over HTTP.
 
+pub mod start;
+
 use super::open::{self, Opened};
 use super::{Http, Serve};
 use crate::analytics::Usage;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Told};
 use crate::git;
 use crate::library::watch::Watcher;
 use crate::lockdown;
@@ -22,6 +24,7 @@ use std::io::BufReader;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Two engines answer, two changes come in, the rest is files. More threads only cost memory.
@@ -31,14 +34,8 @@ const BLOCKING_THREADS: usize = 8;
 const MOST_OPEN_FILES: u64 = 16_384;
 
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
-    let mut told = arguments.more.told();
-    told.folders = arguments.folders.into_iter().chain(told.folders).collect();
-    told.engine = arguments.engine;
-    told.scorer = arguments.scorer;
-    told.frozen = arguments.frozen;
-    told.profile = arguments.profile;
-    told.tools = arguments.tools;
-    let http = over_http(arguments.http)?;
+    let (told, http) = arguments.told();
+    let http = over_http(http)?;
     let mut config = config::resolve(told)?;
     git::ask_credential_helper(&mut config.git);
     // Before the first thread, so that it holds for all of them.
@@ -54,6 +51,16 @@ pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
     // The thread that reads standard input cannot be woken.
     runtime.shutdown_background();
     outcome.map(|()| ExitCode::SUCCESS)
+}
+
+impl Serve {
+    /// What it says about the configuration, and about HTTP.
+    fn told(self) -> (Told, Http) {
+        let Self { folders, more, engine, scorer, profile, tools, frozen, http } = self;
+        let more = more.told();
+        let folders = folders.into_iter().chain(more.folders).collect();
+        (Told { profile, tools, folders, frozen, engine, scorer, ..more }, http)
+    }
 }
 
 async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
@@ -128,12 +135,13 @@ fn keep_fresh(server: &Skillcell, ended: CancellationToken) {
     let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
     let roots = Arc::clone(&server.terms.roots);
     catalog.trust(watcher.stillness());
-    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), ended));
+    let (calm, calms) = watch::channel(());
+    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), calms, ended));
     tokio::spawn(async move {
         if !roots.iter().any(|root| root.path().is_dir()) {
             repositories.first_clones(&catalog).await;
         }
-        tokio::spawn(catalog.clone().keep_looking(watcher, disturbances));
+        tokio::spawn(catalog.clone().keep_looking(watcher, disturbances, calm));
         repositories.keep_synced(&catalog, &roots).await;
     });
 }
@@ -152,7 +160,7 @@ fn freeze(server: &Skillcell) {
 /// Answers until the input ends. rmcp gives up on a session that does not begin properly; the next message gets another try.
 async fn converse(server: Skillcell, transport: Stdio, ended: &CancellationToken) {
     while !ended.is_cancelled() {
-        match server.clone().serve_with_ct(transport.clone(), ended.child_token()).await {
+        match Box::pin(server.clone().serve_with_ct(transport.clone(), ended.child_token())).await {
             Ok(session) => {
                 let waited = tokio::select! {
                     waited = session.waiting() => waited.map(drop),

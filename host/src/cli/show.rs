@@ -1,7 +1,7 @@
 //! `skillcell show`: one skill as its file is, or as a model gets it.
 
-use super::Roots;
 use super::open::{self, Opened};
+use super::{Roots, refused};
 use crate::bindings::catalog::{Answer, Request};
 use crate::catalog::{Served, no_skill};
 use crate::config::{self, ScorerChoice};
@@ -53,10 +53,7 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
     let (name, aggregated) = (arguments.name, arguments.aggregated);
     let shown = open::once(config, async |opened: &Opened| find(opened, &name, aggregated).await)?;
     match shown {
-        Err(reason) => {
-            terminal::complain(&reason);
-            return Ok(ExitCode::from(1));
-        }
+        Err(reason) => return refused::tell(&reason, arguments.json),
         Ok(Found::File(file)) if arguments.json => terminal::print_json(&file)?,
         Ok(Found::Aggregated(found)) if arguments.json => terminal::print_json(&FoundView::plain(*found))?,
         Ok(Found::File(file)) => print(&file.text)?,

@@ -22,7 +22,8 @@ const COLUMNS: [&str; 9] =
     ["skill", "served", "last used", "useful", "not useful", "assets", "scripts", "failed", "tools called after it"];
 
 pub fn run(arguments: &Stats) -> anyhow::Result<ExitCode> {
-    let places = Places::find(variable).context("HOME is not set, so there is no history")?;
+    let places =
+        Places::find(variable).with_context(|| format!("{}, so there is no history", Places::missing(variable)))?;
     let summary = summary(&places.records);
     if arguments.json {
         terminal::print_json(&summary)?;

@@ -9,6 +9,7 @@ use crate::ui::{self, Shown};
 use clap::Args;
 use std::process::ExitCode;
 use std::sync::Arc;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
@@ -47,7 +48,7 @@ async fn show(config: Config, port: u16) -> anyhow::Result<()> {
         let (watcher, disturbances) = Watcher::new(Arc::clone(&opened.terms.roots));
         opened.catalog.trust(watcher.stillness());
         opened.catalog.bring_in(None).await;
-        tokio::spawn(opened.catalog.clone().keep_looking(watcher, disturbances));
+        tokio::spawn(opened.catalog.clone().keep_looking(watcher, disturbances, watch::Sender::new(())));
         tokio::spawn(opened.catalog.clone().keep_scoring());
         anyhow::Ok(opened)
     };
@@ -57,7 +58,7 @@ async fn show(config: Config, port: u16) -> anyhow::Result<()> {
         () = ended.cancelled() => return Ok(()),
     };
     let cache = open::cache(opened.config.places.as_ref());
-    let shown = Shown { catalog: opened.catalog, config: opened.config, roots: opened.terms.roots, cache };
+    let shown = Shown::new(opened.catalog, opened.config, opened.terms.roots, cache);
     Ok(ui::serve(shown, port, tell, ended).await?)
 }
 

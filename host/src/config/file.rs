@@ -1,5 +1,6 @@
 //! What the operator's file says, before it means anything.
 
+mod placed;
 mod strict;
 
 pub use strict::{TextOr, Unique};
@@ -7,10 +8,11 @@ pub use strict::{TextOr, Unique};
 use crate::bindings::catalog::Duplicates;
 use crate::config::git::is_branch;
 use crate::config::integrations::RawIntegrations;
-use crate::git::address::Address;
+use crate::git::address::{Address, WrongAddress};
 use crate::mcp::surface::{CatalogFormat, CatalogPlace, Profile};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The whole file. Every key is optional, and one that is not here is an error.
@@ -128,7 +130,8 @@ impl std::fmt::Debug for RawRepository {
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let check = |text: &str| match Address::parse(text, |path| PathBuf::from(path)) {
-        Ok(_) => Ok(text.to_owned()),
+        // Whether there is such a folder is known when it is known where this file is.
+        Ok(_) | Err(WrongAddress::Secret { .. }) => Ok(text.to_owned()),
         Err(wrong) => Err(wrong.to_string()),
     };
     strict::text(deserializer, check)?.ok_or_else(|| D::Error::custom("`url` has no value"))
@@ -199,7 +202,7 @@ pub struct RawGrant {
 #[derive(Debug, thiserror::Error)]
 pub enum FileProblem {
     #[error(
-        "cannot read the configuration {path}: {reason}\nhint: name another with --config FILE, or unset SKILLCELL_CONFIG"
+        "cannot read the configuration {path}: {reason}\nhint: make it readable or remove it, or name another with --config FILE or SKILLCELL_CONFIG"
     )]
     Unreadable { path: PathBuf, reason: std::io::Error },
     #[error("{path}{place}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
@@ -208,42 +211,53 @@ pub enum FileProblem {
 
 /// Reads the file. An empty one says nothing.
 pub fn read(path: &Path) -> Result<RawConfig, FileProblem> {
-    let text =
-        std::fs::read_to_string(path).map_err(|reason| FileProblem::Unreadable { path: path.to_owned(), reason })?;
-    parse(&text).map_err(|(place, message)| FileProblem::Wrong { path: path.to_owned(), place, message })
+    let bytes = std::fs::read(path).map_err(|reason| {
+        let leads_nowhere = reason.kind() == ErrorKind::NotFound && !is_absent(path);
+        let reason = if leads_nowhere { std::io::Error::other("a link on the way leads nowhere") } else { reason };
+        FileProblem::Unreadable { path: path.to_owned(), reason }
+    })?;
+    let wrong = |(place, message)| FileProblem::Wrong { path: path.to_owned(), place, message };
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line = before.split(|byte| *byte == b'\n').count();
+        wrong((format!(":{line}"), "there are bytes that are no UTF-8".to_owned()))
+    })?;
+    parse(text).map_err(wrong)
+}
+
+/// Whether there is nothing at this place. What cannot be reached, and a link that leads nowhere, are something.
+pub fn is_absent(path: &Path) -> bool {
+    let missing = |error: &std::io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    if !std::fs::symlink_metadata(path).is_err_and(|error| missing(&error)) {
+        return false;
+    }
+    let nearest = path.ancestors().find(|above| std::fs::symlink_metadata(above).is_ok());
+    nearest.is_none_or(|above| above.metadata().is_ok())
 }
 
 /// Where the key stands that a message begins with, such as `matching.min_score`, as `:3`; empty if it cannot be told.
 pub fn line_of(path: &Path, message: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    line_in(&text, message).map(|line| format!(":{line}")).unwrap_or_default()
+    let line = placed::tree(without_mark(&text)).and_then(|tree| tree.line_of(message));
+    line.map(|line| format!(":{line}")).unwrap_or_default()
 }
 
-fn line_in(text: &str, message: &str) -> Option<usize> {
-    let key = message.split([' ', ':', ',']).next()?;
-    let (section, name) = key.split_once('.').unwrap_or((key, ""));
-    let is_key = |line: &str, key: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-    let mut lines = text.lines().enumerate().skip_while(|(_, line)| section.is_empty() || !is_key(line, section));
-    let (start, _) = lines.next()?;
-    let is_inside = |line: &str| line.is_empty() || line.starts_with([' ', '#', '\r']);
-    let mut inside = lines.take_while(|(_, line)| is_inside(line));
-    // A section on one line has everything on that line.
-    let place = inside.find(|(_, line)| !name.is_empty() && is_key(line.trim_start(), name));
-    Some(place.map_or(start, |(place, _)| place) + 1)
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn parse(text: &str) -> Result<RawConfig, (String, String)> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = without_mark(text);
     let parsed: Result<Option<RawConfig>, serde_yaml::Error> = serde_yaml::from_str(text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         // The place is told in front.
         let message = without_values(&error.to_string());
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
         let place = match error.location() {
-            Some(at) => second_place(text, at.line(), &message).unwrap_or((at.line(), at.column())),
-            None => return (String::new(), message),
+            Some(at) => Some(second_place(text, &message).unwrap_or((at.line(), at.column()))),
+            None => placed::second_document(text),
         };
-        (format!(":{}:{}", place.0, place.1), message)
+        (place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default(), message)
     })
 }
 
@@ -274,18 +288,10 @@ fn without_values(message: &str) -> String {
 
 /// Where a key stands for the second time, if that is what a message is about. The error itself is placed where their map
 /// begins.
-fn second_place(text: &str, start: usize, message: &str) -> Option<(usize, usize)> {
+fn second_place(text: &str, message: &str) -> Option<(usize, usize)> {
     let is_about = message.contains("duplicate field `") || message.ends_with("` stands here twice");
     let key = message.split('`').nth(1).filter(|_| is_about)?;
-    let indentation = |line: &str| {
-        let rest = line.trim_start_matches([' ', '-']);
-        let is_key = rest.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
-        is_key.then(|| line.len() - rest.len())
-    };
-    let mut places = text.lines().enumerate().skip(start.saturating_sub(1));
-    let first = places.find_map(|(_, line)| indentation(line))?;
-    let (second, _) = places.find(|(_, line)| indentation(line) == Some(first))?;
-    Some((second + 1, first + 1))
+    placed::tree(text)?.second(key)
 }
 
 #[cfg(test)]
@@ -339,6 +345,8 @@ mod tests {
             ("scripts:\n  allowed_extensions:\n    - [.py]\n", ":3:", "expected a string"),
             ("scripts:\n  runners: [bash]\n", ":2:", "expected a map"),
             ("matching:\n  min_score: 0.1\n  min_score: 0.2\n", ":3:3", "duplicate field `min_score`"),
+            ("\"matching\":\n  \"min_score\": 0.1\n  'min_score': 0.2\n", ":3:3", "duplicate field `min_score`"),
+            ("---\nmatching: {}\n---\nscripts: {}\n", ":3:1", "more than one document"),
             ("matching: {}\nmatching: {}\n", ":2:1", "duplicate field `matching`"),
             ("matching: {min_score: 1, min_score: 1}\n", ":1:", "duplicate field `min_score`"),
             ("scripts:\n  runners:\n    .py: python\n    .py: shell\n", ":4:5", "`.py` stands here twice"),
@@ -373,21 +381,18 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_meant_are_found_in_their_section() {
-        let text = "\
-# scripts: none\ngit:\n  timeout_seconds: 3\n\nscripts:\n  # timeout_seconds: 1\n\n  enabled: true\n  timeout_seconds: 0\n\
-analytics: {timeout_seconds: 0}\ncatalog_max_chars: 1\n";
-        for (message, line) in [
-            ("scripts.timeout_seconds is 0", Some(9)),
-            ("git.timeout_seconds is 3", Some(3)),
-            ("analytics.timeout_seconds is 0", Some(10)),
-            ("scripts: `a/b` is no extension", Some(5)),
-            ("catalog_max_chars is 1", Some(11)),
-            ("scripts.fuel is 0", Some(5)),
-            ("grants, /a, s: no", None),
-            ("", None),
-        ] {
-            assert_eq!(line_in(text, message), line, "{message}");
+    fn only_what_is_really_not_there_is_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        std::fs::write(at("file"), "").unwrap();
+        for (link, target) in [("dangling", "/nowhere/at/all"), ("loop", "loop"), ("sound", ".")] {
+            std::os::unix::fs::symlink(target, at(link)).unwrap();
+        }
+        for path in ["missing", "missing/config.yaml", "sound/config.yaml", "file/config.yaml"] {
+            assert!(is_absent(&at(path)), "{path}");
+        }
+        for path in ["file", "dangling", "dangling/config.yaml", "loop", "loop/config.yaml", "sound/file"] {
+            assert!(!is_absent(&at(path)), "{path}");
         }
     }
 }

@@ -139,8 +139,8 @@ pub fn resolve(
         None => None,
     };
     let mut more: Vec<Remote> = Vec::new();
-    for said in repositories {
-        let wrong = |error: WrongAddress| WrongGit::InFile(format!("repos.url {error}"));
+    for (number, said) in repositories.into_iter().enumerate() {
+        let wrong = |error: WrongAddress| WrongGit::InFile(format!("repos[{number}].url: {error}"));
         let (address, in_address) = Address::parse(&said.url, around.path).map_err(wrong)?;
         let named = said.token_env.as_ref().and_then(|name| named_token(name, around));
         let usual =

@@ -25,6 +25,11 @@ impl Places {
         })
     }
 
+    /// Why there are none.
+    pub fn missing(variable: impl Fn(&str) -> Option<String>) -> &'static str {
+        if variable("HOME").is_some() { "HOME is no absolute path" } else { "HOME is not set" }
+    }
+
     pub fn config_file(&self) -> PathBuf {
         self.settings.join("config.yaml")
     }

@@ -92,7 +92,7 @@ pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Script
     };
     let mut runners = usual.runners;
     for (said, name) in raw.runners.0 {
-        let extension = extension(&said)?;
+        let extension = extension("runners", &said)?;
         let runner = match Language::called(&name) {
             Some(language) => Runner::Bundled(language),
             None if name.ends_with(".wasm") => Runner::Component(path(&name)),
@@ -104,7 +104,8 @@ pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Script
         };
         runners.insert(extension, runner);
     }
-    let allowed = raw.allowed_extensions.map(|list| list.iter().map(|said| extension(said)).collect());
+    let allowed =
+        raw.allowed_extensions.map(|list| list.iter().map(|said| extension("allowed_extensions", said)).collect());
     Ok(Scripts {
         enabled: raw.enabled.unwrap_or(usual.enabled),
         limits,
@@ -116,13 +117,13 @@ pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Script
 }
 
 /// With a dot in front, in lower case.
-fn extension(said: &str) -> Result<String, String> {
+fn extension(key: &str, said: &str) -> Result<String, String> {
     let name = said.trim().trim_start_matches('.').to_ascii_lowercase();
     let legal = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric());
     if legal {
         Ok(format!(".{name}"))
     } else {
-        Err(format!("scripts: `{said}` is no extension\nhint: write one as in `.py`"))
+        Err(format!("scripts.{key}: `{said}` is no extension\nhint: write one as in `.py`"))
     }
 }
 

@@ -29,13 +29,17 @@ pub enum WrongAddress {
     GitProtocol { shown: String },
     #[error("`{shown}` is no address of a repository: write it as `https://HOST/PATH`, or name a folder")]
     Unknown { shown: String },
+    #[error(
+        "`{shown}` seems to hold a user or a password, and there is no such folder: write it as `{instead}`, and put the token into GITHUB_TOKEN or the variable that `token_env` names"
+    )]
+    Secret { shown: String, instead: String },
 }
 
 impl Address {
     /// Takes an address apart. A user and a password in it are handed out, and are not part of the address.
     pub fn parse(text: &str, folder: impl Fn(&str) -> PathBuf) -> Result<(Self, Option<Credential>), WrongAddress> {
         let text = text.trim();
-        let unknown = || WrongAddress::Unknown { shown: without_user(text) };
+        let unknown = || WrongAddress::Unknown { shown: shown(text) };
         if text.is_empty() || text.chars().any(|letter| letter.is_control() || letter.is_whitespace() && letter != ' ')
         {
             return Err(unknown());
@@ -45,23 +49,27 @@ impl Address {
         if scheme == "file" {
             let path = rest.strip_prefix("localhost").unwrap_or(rest);
             let is_path = path.starts_with('/');
-            return if is_path { Ok((Self::in_folder(Path::new(&decoded(path))), None)) } else { Err(unknown()) };
+            return if is_path { Self::in_folder(path, Path::new(&decoded(path))) } else { Err(unknown()) };
         }
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
         let host = host.to_ascii_lowercase();
+        // An `@` there belongs to a password with a `/` in it, and what looks like the host is the rest of that.
+        if end_of_user(path) > 0 {
+            return Err(unknown());
+        }
         match scheme.as_str() {
             "https" | "http" => {}
             "ssh" | "git+ssh" | "ssh+git" => {
+                let host = authority[end_of_user(authority)..].to_ascii_lowercase();
                 let name = host.split(':').next().unwrap_or_default();
-                return Err(WrongAddress::Ssh { shown: without_user(text), instead: format!("https://{name}{path}") });
+                return Err(WrongAddress::Ssh { shown: shown(text), instead: format!("https://{name}{path}") });
             }
-            "git" => return Err(WrongAddress::GitProtocol { shown: without_user(text) }),
+            "git" => return Err(WrongAddress::GitProtocol { shown: shown(text) }),
             _ => return Err(unknown()),
         }
         let path = path.trim_end_matches('/');
-        // An `@` there belongs to a password with a `/` in it, and what looks like the host is the rest of that.
-        if !is_host(&host) || path.is_empty() || path.contains(['?', '#', '\\', ' ', '@']) {
+        if !is_host(&host) || path.is_empty() || path.contains(['?', '#', '\\', ' ']) {
             return Err(unknown());
         }
         let (usual_port, way): (_, fn(String) -> Way) =
@@ -74,22 +82,28 @@ impl Address {
     fn of_path(text: &str, folder: impl Fn(&str) -> PathBuf) -> Result<(Self, Option<Credential>), WrongAddress> {
         // It looks like a flag of some program, and nobody means that.
         if text.starts_with('-') {
-            return Err(WrongAddress::Unknown { shown: without_user(text) });
+            return Err(WrongAddress::Unknown { shown: shown(text) });
         }
         // As in `git@github.com:team/skills.git`. A folder with a colon can be named with `./` in front.
-        let end = text.find('/').unwrap_or(text.len());
-        let bare = text[..end].rfind('@').map_or(text, |at| &text[at + 1..]);
-        if let Some((host, path)) = bare.split_once(':').filter(|(host, _)| !host.contains('/')) {
+        let (user, bare) = text.split_at(end_of_user(text));
+        let is_user = !user.contains(['/', '\\']);
+        if let Some((host, path)) = bare.split_once(':').filter(|(host, _)| is_user && !host.contains('/')) {
+            let is_secret = user.is_empty() && !is_known_host(host);
             let instead = format!("https://{host}/{}", path.trim_start_matches('/'));
-            return Err(WrongAddress::Ssh { shown: without_user(text), instead });
+            let shown = shown(text);
+            return Err(if is_secret { WrongAddress::Unknown { shown } } else { WrongAddress::Ssh { shown, instead } });
         }
-        Ok((Self::in_folder(&folder(text)), None))
+        Self::in_folder(text, &folder(text))
     }
 
-    fn in_folder(path: &Path) -> Self {
+    /// A folder of this machine. One that is not there may be an address whose beginning was misspelt, with a password in it.
+    fn in_folder(text: &str, path: &Path) -> Result<(Self, Option<Credential>), WrongAddress> {
+        if may_hold_secret(text) && !path.is_dir() {
+            return Err(WrongAddress::Secret { shown: shown(text), instead: with_scheme(text) });
+        }
         // Put together anew, without `.` and double separators.
         let path: PathBuf = path.components().collect();
-        Self { text: path.to_string_lossy().into_owned(), way: Way::Folder(path) }
+        Ok((Self { text: path.to_string_lossy().into_owned(), way: Way::Folder(path) }, None))
     }
 
     /// As libgit2 and people read it.
@@ -168,17 +182,63 @@ pub fn is_loopback(host: &str) -> bool {
     name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// An address that cannot be used, as it may be shown: a user, and what stands behind `?` or `#`, may be a secret.
-fn without_user(text: &str) -> String {
-    let text = text.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = text.split_once("://").map_or(("", text), |(scheme, rest)| (scheme, rest));
-    let shown = match rest.rfind('@') {
-        // The user of ssh is part of how people know it, and is no secret; a password behind a colon is.
-        Some(at) if rest[..at] == *"git" => rest,
-        Some(at) => &rest[at + 1..],
-        None => rest,
+/// What ends a user in an address, also where somebody escaped it or typed the letter of another keyboard.
+const AT_SIGNS: [&str; 5] = ["@", "%40", "%2540", "\u{ff20}", "\u{fe6b}"];
+
+/// Where the user of an address ends. Whatever is before may be a secret.
+fn end_of_user(text: &str) -> usize {
+    AT_SIGNS.iter().filter_map(|sign| text.rfind(sign).map(|at| at + sign.len())).max().unwrap_or(0)
+}
+
+/// Whether a text that was taken for a folder may be an address with a user: what is clearly a path may have an `@` in it,
+/// but no `:` before that.
+fn may_hold_secret(text: &str) -> bool {
+    let user = &text[..end_of_user(text)];
+    let is_path = ["./", "../", "~/", "/"].iter().any(|start| text.starts_with(start)) && !text.starts_with("//");
+    let has_password = [":", "%3a", "%3A", "\u{ff1a}"].iter().any(|colon| user.contains(colon));
+    !user.is_empty() && (has_password || !is_path)
+}
+
+/// Whether a text before a colon is a host. The user of a password would stand in the same place.
+fn is_known_host(host: &str) -> bool {
+    is_host(host) && (host.contains('.') || host == "localhost")
+}
+
+/// What to write for an address that begins with a user.
+fn with_scheme(text: &str) -> String {
+    let bare = &text[end_of_user(text)..];
+    let (host, path) = bare.split_once('/').unwrap_or((bare, ""));
+    let is_clear = is_host(host) && !path.is_empty() && path.chars().all(|letter| is_plain(letter) || letter == '/');
+    if is_clear { format!("https://{host}/{path}") } else { "https://HOST/PATH".to_owned() }
+}
+
+/// An address that cannot be used, as far as it may be shown: a user, and what stands behind `?` or `#`, may be a secret.
+fn shown(text: &str) -> String {
+    let before_question = |text: &str| text.split(['?', '#']).next().unwrap_or_default().to_owned();
+    let end = end_of_user(text);
+    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
+    let scheme = if scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '+') { scheme } else { "" };
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    let shown = match &text[end..] {
+        // The user of ssh is part of how people know it, and is no secret.
+        _ if end > 0 && text[scheme.len()..end] == *"git@" => before_question(text),
+        // Without a path it may be anything.
+        bare if end > 0 && bare.contains(['/', ':']) => format!("{scheme}{}", before_question(bare)),
+        _ if end > 0 => format!("{scheme}…"),
+        // A password whose `@` was forgotten stands behind a colon.
+        _ if has_odd_port(&scheme, &text[scheme.len()..]) => format!("{scheme}…"),
+        _ => before_question(text),
     };
-    crate::printable::printable(&if scheme.is_empty() { shown.to_owned() } else { format!("{scheme}://{shown}") })
+    crate::printable::printable(&shown)
+}
+
+fn has_odd_port(scheme: &str, bare: &str) -> bool {
+    let authority = bare.split('/').next().unwrap_or_default();
+    let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok();
+    // Without a scheme, a path of ssh stands there.
+    let is_fine =
+        |host: &str, port: &str| is_port(port) || host.starts_with('[') || scheme.is_empty() && is_known_host(host);
+    authority.split_once(':').is_some_and(|(host, port)| !is_fine(host, port))
 }
 
 fn credential(user: &str) -> Option<Credential> {
@@ -188,82 +248,4 @@ fn credential(user: &str) -> Option<Credential> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<(Address, Option<Credential>), WrongAddress> {
-        Address::parse(text, |path| Path::new("/here").join(path))
-    }
-
-    #[test]
-    fn a_user_in_an_address_is_taken_out_of_it() {
-        let (address, credential) = parse("https://x-access-token:s3cr%40t@GitHub.com:443/team/skills.git/").unwrap();
-        assert_eq!(address.text(), "https://github.com/team/skills.git");
-        assert_eq!(address.host(), Some("github.com"));
-        assert_eq!(address.name(), "skills");
-        let credential = credential.unwrap();
-        assert_eq!(credential.basic(), Credential::new("x-access-token", "s3cr@t").basic());
-        assert!(!format!("{address:?}{credential:?}").contains("s3cr"), "{credential:?}");
-        assert!(parse("https://github.com/team/skills").unwrap().1.is_none());
-    }
-
-    #[test]
-    fn what_cannot_be_reached_is_refused_with_what_to_write() {
-        for (text, part) in [
-            ("git@github.com:team/skills.git", "`https://github.com/team/skills.git`"),
-            ("ssh://git@github.com:22/team/skills", "`https://github.com/team/skills`"),
-            ("git://example.com/skills", "https://"),
-            ("ftp://example.com/skills", "no address"),
-            ("https://", "no address"),
-            ("https://github.com", "no address"),
-            ("https://github.com/a?b", "no address"),
-            ("https://git hub.com/a", "no address"),
-            ("file://skills", "no address"),
-            ("", "no address"),
-            ("--upload-pack=x", "no address"),
-            ("a\nb", "no address"),
-        ] {
-            let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains(part), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn an_address_that_is_refused_shows_no_password() {
-        for text in ["ftp://me:secret@example.com/x", "ssh://me:secret@example.com/x", "me:secret@example.com:x"] {
-            let error = parse(text).unwrap_err().to_string();
-            assert!(!error.contains("secret"), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn endings_make_no_difference_and_branches_do() {
-        let address = |text: &str| parse(text).unwrap().0;
-        let (a, b) = (address("https://github.com/team/skills"), address("https://u:p@github.com/team/skills.git/"));
-        assert!(a.is_same(&b));
-        assert_eq!(a.key(None), b.key(None));
-        assert_ne!(a.key(None), a.key(Some("dev")));
-        assert!(!a.is_same(&address("https://github.com/team/skills2")));
-        assert!(a.key(None).starts_with("skills-"), "{}", a.key(None));
-        assert_eq!(a.key(None).len(), "skills-".len() + 12);
-        assert_eq!(address("https://h/..").name(), "repository");
-    }
-
-    #[test]
-    fn folders_are_absolute() {
-        assert_eq!(parse("team/skills").unwrap().0.text(), "/here/team/skills");
-        assert_eq!(parse("./a:b").unwrap().0.text(), "/here/a:b");
-        assert_eq!(parse("file:///srv/my%20skills").unwrap().0.folder(), Some(Path::new("/srv/my skills")));
-    }
-
-    #[test]
-    fn secrets_go_only_where_nobody_else_reads_them() {
-        let keeps = |text: &str| parse(text).unwrap().0.keeps_secrets();
-        for text in ["https://example.com/x", "http://127.0.0.1:8080/x", "http://[::1]:8080/x", "http://localhost/x"] {
-            assert!(keeps(text), "{text}");
-        }
-        for text in ["http://example.com/x", "http://127.0.0.1.example.com/x", "http://10.0.0.1/x", "/srv/x"] {
-            assert!(!keeps(text), "{text}");
-        }
-    }
-}
+mod tests;

@@ -148,8 +148,9 @@ pub fn clear_locks(repository: &Repository) -> Result<(), SyncError> {
     let patience = Patience::new(OTHERS_WORK);
     loop {
         let Some(file) = lock_files(repository.path()).into_iter().next() else { return Ok(()) };
-        let age = std::fs::symlink_metadata(&file).and_then(|file| file.modified()).ok();
-        let age = age.and_then(|time| SystemTime::now().duration_since(time).ok());
+        let time = std::fs::symlink_metadata(&file).and_then(|file| file.modified()).ok();
+        // A time that is still to come was set by a clock that was wrong, and not just now.
+        let age = time.map(|time| SystemTime::now().duration_since(time).unwrap_or_else(|early| early.duration()));
         if age.is_some_and(|age| age > OLD) {
             tracing::info!("removed {}, which somebody left behind", file.display());
             std::fs::remove_file(&file).map_err(|reason| SyncError::Unusable { path: file, reason })?;

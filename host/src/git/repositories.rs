@@ -4,7 +4,7 @@ use super::place;
 use super::problem::SyncError;
 use super::schedule::{LOOK_EVERY, Rhythm, SYNCED_LATELY, Schedule};
 use super::sync::{self, Synced, Wanted};
-use crate::catalog::Catalog;
+use crate::catalog::{Brought, Catalog};
 use crate::config::git::{Git, Network, Remote};
 use crate::library::roots::SkillRoot;
 use crate::printable::counted;
@@ -42,6 +42,13 @@ pub struct Outcome {
     pub last_sync: Option<Duration>,
     /// Why it could not be synced.
     pub problem: Option<String>,
+}
+
+/// What came of syncing some of them, and of serving what changed.
+#[derive(Debug)]
+pub struct Round {
+    pub outcomes: Vec<Outcome>,
+    pub brought: Brought,
 }
 
 /// Held by whoever syncs.
@@ -105,11 +112,11 @@ impl Repositories {
     /// Syncs all of them and brings in what changed. Nothing if somebody is at it already.
     ///
     /// Whoever stops waiting stops nothing: the work goes on.
-    pub async fn sync(&self, wanted: Wanted, catalog: &Catalog) -> Option<Vec<Outcome>> {
+    pub async fn sync(&self, wanted: Wanted, catalog: &Catalog) -> Option<Round> {
         self.sync_some((0..self.shared.remotes.len()).map(|number| (number, wanted)).collect(), catalog).await
     }
 
-    async fn sync_some(&self, due: Vec<(usize, Wanted)>, catalog: &Catalog) -> Option<Vec<Outcome>> {
+    async fn sync_some(&self, due: Vec<(usize, Wanted)>, catalog: &Catalog) -> Option<Round> {
         let was_busy = self.shared.busy.swap(true, Ordering::AcqRel);
         let busy = (!was_busy).then(|| Busy(Arc::clone(&self.shared)))?;
         let (done, outcomes) = oneshot::channel();
@@ -124,8 +131,8 @@ impl Repositories {
             return None;
         }
         let outcomes = outcomes.await.ok();
-        catalog.bring_in(None).await;
-        outcomes
+        let brought = catalog.bring_in(None).await;
+        Some(Round { outcomes: outcomes?, brought })
     }
 
     fn sync_now(&self, due: &[(usize, Wanted)], catalog: &Catalog) -> Vec<Outcome> {

@@ -195,7 +195,7 @@ impl Work<'_> {
         let received = Arc::new(Received::default());
         let theirs = Arc::clone(&received);
         let cloning = format!("cloning {}", self.remote.address.name());
-        let _progress = Progress::begin(&cloning, move || theirs.reached());
+        let _progress = Progress::begin_long(&cloning, move || theirs.reached());
         fetch::fetch(repository, self.remote, self.network, &self.patience, &received)
     }
 

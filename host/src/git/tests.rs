@@ -10,7 +10,9 @@ use super::sync::{Synced, Wanted, sync};
 use super::{place, prepare_libgit2};
 use crate::config::git::{Network, Remote};
 use crate::moment;
-use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, Signature};
+use git2::{
+    Index, IndexEntry, IndexEntryExtendedFlag, IndexEntryFlag, IndexTime, ObjectType, Oid, Repository, Signature,
+};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -3,7 +3,10 @@
 use crate::git::checkout;
 use crate::git::contents::{self, Contents, TreeFile};
 use crate::moment;
-use git2::{Commit, ErrorCode, Index, IndexEntry, Oid, Reference, Repository, Signature, Status, StatusOptions};
+use git2::{
+    Commit, ErrorCode, Index, IndexEntry, IndexEntryExtendedFlag, IndexEntryFlag, Oid, Reference, Repository,
+    Signature, Status, StatusOptions,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -73,6 +76,7 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     let changed = changed.filter(|entry| !is_nested_repository(entry.path_bytes()));
     let changed = changed.map(|entry| PathBuf::from(OsStr::from_bytes(entry.path_bytes())));
     unsettled.extend(changed.filter(|path| contents::leads_inside(path)));
+    unsettled.extend(unwatched(repository)?.into_iter().filter(|path| contents::leads_inside(path)));
     let above: Vec<PathBuf> =
         unsettled.iter().filter_map(|path| checkout::in_place_of_folder(&folder, path)).map(Path::to_owned).collect();
     unsettled.extend(above);
@@ -204,6 +208,16 @@ pub fn head(repository: &Repository) -> Result<Option<Commit<'_>>, git2::Error> 
         Err(error) if matches!(error.code(), ErrorCode::UnbornBranch | ErrorCode::NotFound) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Files that git was told not to compare with those on disk. They may be anything.
+fn unwatched(repository: &Repository) -> Result<Vec<PathBuf>, git2::Error> {
+    let index = repository.index()?;
+    let is_unwatched = |entry: &IndexEntry| {
+        let flags = IndexEntryFlag::from_bits_truncate(entry.flags);
+        flags.is_valid() || IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended).is_skip_worktree()
+    };
+    Ok(index.iter().filter(is_unwatched).map(|entry| PathBuf::from(OsStr::from_bytes(&entry.path))).collect())
 }
 
 /// Git lists a repository inside another as a folder. It is somebody's work, and stays.

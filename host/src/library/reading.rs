@@ -13,6 +13,9 @@ const TRIES: usize = 3;
 /// Most files of one folder that are listed. Whoever has more in one does not look for a single one by its name.
 const MOST_LISTED: usize = 1_000;
 
+/// How it is told that too much is open.
+pub const OUT_OF_FILES: &str = "too many files are open";
+
 /// The bytes of a file and what the file system said about it.
 #[derive(Debug)]
 pub struct Bytes {
@@ -86,6 +89,12 @@ fn regular(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {
     rustix::fs::fstat(file).map_err(|error| refusal(error.into()))
 }
 
+/// Whether a file or folder may be there, and could not be opened because this process or the system has too many open.
+pub fn is_out_of_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    error.raw_os_error().is_some_and(|number| [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&number))
+}
+
 /// What an error of the operating system means to someone who wanted a file.
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 pub fn refusal(error: io::Error) -> ReadError {
@@ -99,6 +108,7 @@ pub fn refusal(error: io::Error) -> ReadError {
         (ErrorKind::PermissionDenied, Some(_)) => ReadError::NoPermission,
         (_, Some(number)) if number == rustix::io::Errno::LOOP.raw_os_error() => ReadError::OutsideRoot,
         (_, Some(number)) if number == rustix::io::Errno::NXIO.raw_os_error() => ReadError::NotAFile,
+        _ if is_out_of_files(&error) => ReadError::Failed(OUT_OF_FILES.to_owned()),
         _ => ReadError::Failed(error.to_string()),
     }
 }

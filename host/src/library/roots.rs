@@ -59,6 +59,11 @@ impl SkillRoot {
         Dir::open_ambient_dir(&self.given, ambient_authority())?.open_dir(self.inside.unwrap_or("."))
     }
 
+    /// Whether it is a place inside a folder that was named, or in a clone. It need not be there.
+    pub fn is_inner(&self) -> bool {
+        self.kind == RootKind::Folder && self.inside.is_some()
+    }
+
     /// Whether this is a root of the folder that was given.
     pub fn is_in(&self, given: &Path) -> bool {
         self.given == given
@@ -176,7 +181,8 @@ pub fn choose(choice: &Choice) -> Result<Vec<SkillRoot>, NoRoots> {
 fn listed(choice: &Choice, lists: &[String]) -> Vec<SkillRoot> {
     let folders = lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|folder| !folder.is_empty());
     let with_inner_roots = |folder: &str| {
-        let given = choice.working_folder.join(folder);
+        // Without the `.` that people write in front, which would show in every path.
+        let given: PathBuf = choice.working_folder.join(folder).components().collect();
         [None, Some(".claude/skills"), Some("skills")]
             .map(|inside| SkillRoot::named_after_folder(given.clone(), inside))
     };
@@ -232,7 +238,7 @@ fn distinct(all: Vec<SkillRoot>) -> Vec<SkillRoot> {
 }
 
 /// The path without links, as far as it exists.
-fn real(path: &Path) -> PathBuf {
+pub fn real(path: &Path) -> PathBuf {
     let known = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
     known.map_or_else(|| path.to_owned(), |(above, rest)| above.join(rest))
 }

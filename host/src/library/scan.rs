@@ -2,6 +2,7 @@
 
 use crate::bindings::catalog::{Change, Listing, Trouble, TroubleReason};
 use crate::bindings::types::Location;
+use crate::library::reading;
 use crate::library::roots::SkillRoot;
 use crate::library::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snapshot};
 use crate::library::stamp::Stamp;
@@ -11,6 +12,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Most levels of folders below a root.
@@ -63,13 +65,14 @@ fn look(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Sca
     for (number, root) in (0..).zip(roots) {
         let opened = root.open();
         // A server that is short of files at this moment has not lost its skills.
-        if opened.as_ref().is_err_and(is_out_of_files) && before(number).folder.is_some() {
+        if opened.as_ref().is_err_and(reading::is_out_of_files) && before(number).folder.is_some() {
             found.push(None);
             continue;
         }
         // A second way to a folder that is a root already brings nothing new.
         let handle = opened.ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
-        found.push(RootScan { root, number, file_limit }.run(handle, before(number)));
+        let scan = RootScan { root, number, file_limit, out_of_files: AtomicBool::new(false) };
+        found.push(scan.run(handle, before(number)));
     }
     if found.iter().all(Option::is_none) && !previous.roots.is_empty() {
         return None;
@@ -88,11 +91,6 @@ pub fn is_walked(root: &SkillRoot, path: &str) -> bool {
     !path.split('/').any(|segment| NEVER_WALKED.contains(&segment)) && !root.skip.contains(path)
 }
 
-fn is_out_of_files(error: &std::io::Error) -> bool {
-    use rustix::io::Errno;
-    error.raw_os_error().is_some_and(|number| [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&number))
-}
-
 fn identity(handle: &Dir) -> Option<(u64, u64)> {
     Some(Stamp::of(&rustix::fs::fstat(handle).ok()?).identity())
 }
@@ -109,6 +107,8 @@ struct RootScan<'a> {
     root: &'a SkillRoot,
     number: u32,
     file_limit: u64,
+    /// Whether something could not be opened because too much is open.
+    out_of_files: AtomicBool,
 }
 
 impl RootScan<'_> {
@@ -127,6 +127,11 @@ impl RootScan<'_> {
         let mut folders = before.folders.clone();
         self.list(&handle, dirty_folders, &mut folders, &mut changes);
         let files = self.read_again(&handle, files, &dirty_files, &folders, &mut changes);
+        // The same holds for each folder and file in it.
+        if before.folder.is_some() && self.out_of_files.load(Ordering::Acquire) {
+            tracing::warn!("root `{}` stays as it was until the next look: too many files are open", self.root.label);
+            return None;
+        }
         Some((RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes))
     }
 
@@ -181,7 +186,11 @@ impl RootScan<'_> {
         let opened = if path.is_empty() { handle.try_clone() } else { handle.open_dir(path) };
         // Without permission to open it, its times still tell when that changes.
         let unreadable = || {
-            let stamp = Stamp::of(&rustix::fs::statat(handle, at(path), AtFlags::SYMLINK_NOFOLLOW).ok()?);
+            let stat = match path {
+                "" => rustix::fs::fstat(handle),
+                _ => rustix::fs::statat(handle, path, AtFlags::SYMLINK_NOFOLLOW),
+            };
+            let stamp = Stamp::of(&stat.ok()?);
             Some(Folder {
                 stamp,
                 files: Vec::new(),
@@ -196,10 +205,20 @@ impl RootScan<'_> {
             Err(error) if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_some() => {
                 return unreadable();
             }
-            Err(_) => return None,
+            Err(error) => {
+                self.out_of_files.fetch_or(reading::is_out_of_files(&error), Ordering::AcqRel);
+                return None;
+            }
         };
         let stamp = Stamp::of(&rustix::fs::fstat(&opened).ok()?);
-        let Ok(entries) = opened.entries() else { return unreadable() };
+        let entries = match opened.entries() {
+            Ok(entries) => entries,
+            Err(error) if reading::is_out_of_files(&error) => {
+                self.out_of_files.store(true, Ordering::Release);
+                return None;
+            }
+            Err(_) => return unreadable(),
+        };
         let mut folder =
             Folder { stamp, files: Vec::new(), folders: Vec::new(), links: Vec::new(), troubles: Vec::new() };
         for entry in entries.flatten() {
@@ -299,6 +318,7 @@ impl RootScan<'_> {
         let dirty: Vec<&Arc<str>> = dirty.iter().filter(|path| files.contains_key(*path)).collect();
         let read = in_parallel(&dirty, |path| File::read(Some(handle), path, self.file_limit));
         for (path, now) in dirty.into_iter().zip(read) {
+            self.out_of_files.fetch_or(now.lacked_a_descriptor(), Ordering::AcqRel);
             let before = files.insert(Arc::clone(path), Arc::new(now));
             if before.map(|file| file.text.clone()) != files.get(path).map(|file| file.text.clone()) {
                 changes.push(Change::File(self.location(path)));

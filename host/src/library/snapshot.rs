@@ -222,8 +222,17 @@ impl File {
                     text.map(Arc::from).map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to() as u64));
                 Self { stamp: Some(read.stamp), text }
             }
+            // What failed this time may not fail at the next look.
+            Err(ReadError::Failed(reason)) => {
+                Self { stamp: before.map(Stamp::unsettled), text: Err(ReadError::Failed(reason)) }
+            }
             Err(error) => Self { stamp: before, text: Err(error) },
         }
+    }
+
+    /// Whether it was not read because too much was open.
+    pub fn lacked_a_descriptor(&self) -> bool {
+        matches!(&self.text, Err(ReadError::Failed(reason)) if reason == reading::OUT_OF_FILES)
     }
 
     /// Whether the file on disk is certainly the one that was read.

@@ -42,16 +42,19 @@ struct Seen {
     last_change: Instant,
     /// Whether an event that was made to happen is still on its way.
     awaited: bool,
-    /// The folders that are watched, as they were when that began. Empty until they are.
+    /// The roots that are watched, as they were when that began. Empty until everything in them is.
     watched: Vec<Option<(u64, u64)>>,
-    /// Whether a folder that appeared is not watched, and whether that was logged.
+    /// How many things came or went and were not followed yet: folders among them are not watched.
+    unfollowed: u64,
+    /// Whether the watcher missed something, and whether that was logged.
     lost: bool,
     told: bool,
 }
 
 impl Stillness {
     pub fn new(roots: Arc<[SkillRoot]>) -> Self {
-        let seen = Seen { last_change: Instant::now(), awaited: false, watched: Vec::new(), lost: false, told: false };
+        let (last_change, watched) = (Instant::now(), Vec::new());
+        let seen = Seen { last_change, awaited: false, watched, unfollowed: 0, lost: false, told: false };
         Self { roots, probe: OnceLock::new(), seen: Mutex::new(seen), came: Condvar::new() }
     }
 
@@ -80,17 +83,30 @@ impl Stillness {
             }
             return false;
         }
-        // When there were too many events, the awaited one may be among those that are lost.
-        seen.awaited &= event.is_some_and(|event| !event.need_rescan());
+        // When there were too many events, the awaited one may be among those that are lost, and folders that appeared.
+        if event.is_none_or(Event::need_rescan) {
+            seen.awaited = false;
+            seen.lose();
+        }
         seen.last_change = Instant::now();
         true
     }
 
-    /// The watcher gave up on a folder that appeared. From now on nothing is certain.
+    /// Something came or went. Nothing is certain until it is followed.
+    pub fn expect(&self) {
+        self.seen().unfollowed += 1;
+    }
+
+    /// So much of it was followed.
+    pub fn followed(&self, count: usize) {
+        let mut seen = self.seen();
+        seen.unfollowed = seen.unfollowed.saturating_sub(count as u64);
+    }
+
+    /// The watcher gave up on something. From now on nothing is certain.
     pub fn lost(&self, error: &notify::Error) {
         let mut seen = self.seen();
-        seen.lost = true;
-        seen.watched.clear();
+        seen.lose();
         if !std::mem::replace(&mut seen.told, true) {
             tracing::warn!("not every folder can be watched: {error}; {LATER}");
         }
@@ -101,18 +117,23 @@ impl Stillness {
         std::mem::take(&mut self.seen().lost)
     }
 
-    /// The roots were watched again; `complete` when every one that exists is.
-    pub fn watched(&self, complete: bool) {
-        let identities: Vec<_> = self.roots.iter().map(identity).collect();
+    /// More is watched than before. Nobody knows what changed there until now.
+    pub fn began(&self) {
+        self.seen().last_change = Instant::now();
+    }
+
+    /// These folders are at the places of the roots, and everything in them is watched; nothing if that is not so.
+    pub fn watched(&self, folders: Option<Vec<Option<(u64, u64)>>>) {
         let mut seen = self.seen();
-        seen.watched = if complete && !seen.lost { identities } else { Vec::new() };
+        seen.watched = folders.filter(|_| !seen.lost).unwrap_or_default();
     }
 
     /// Whether certainly nothing below the roots changed since a look at everything that began then. Blocks for a moment.
     pub fn holds_since(&self, look: Instant) -> bool {
         let known = {
             let seen = self.seen();
-            if seen.last_change + DUST > look || seen.watched.len() != self.roots.len() {
+            let is_watched = seen.watched.len() == self.roots.len() && seen.unfollowed == 0;
+            if seen.last_change + DUST > look || !is_watched {
                 return false;
             }
             seen.watched.clone()
@@ -138,6 +159,13 @@ impl Stillness {
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn lose(&mut self) {
+        self.lost = true;
+        self.watched.clear();
     }
 }
 

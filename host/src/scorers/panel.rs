@@ -7,11 +7,15 @@ use crate::bindings::catalog::{Answer, Called, Explained, Matching, Request};
 use crate::bindings::types::{Scored, TextChange};
 use crate::catalog::{AskError, Catalog, Ranker};
 use crate::config::Config;
+use crate::library::snapshot::Snapshot;
+use crate::printable::counted;
 use crate::runtime::call::Broken;
 use crate::sandbox::runtimes::Cache;
 use crate::worlds::engine::EngineInstance;
-use crate::worlds::scorer::{Scorer, ScorerWorld};
-use std::sync::Arc;
+use crate::worlds::plugin_file::FileState;
+use crate::worlds::scorer::{Prepared, Scorer, ScorerWorld};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Most candidates that are explained.
 const MOST: u32 = 10;
@@ -19,11 +23,15 @@ const MOST: u32 = 10;
 /// Bytes of text that an engine hands over at once.
 const AT_ONCE: u32 = 1 << 20;
 
-/// The scorers that are components.
+/// Until a file of theirs changes: the scorers that are components.
 pub struct Panel {
     members: Vec<Member>,
     /// Whose numbers count.
     chosen: String,
+    /// The files that they are from, as they were before they were loaded.
+    files: Vec<(PathBuf, Option<FileState>)>,
+    /// What the last question left behind. To know ten thousand skills takes a scorer longer than to rank them.
+    informed: Mutex<Option<Informed>>,
 }
 
 struct Member {
@@ -32,17 +40,28 @@ struct Member {
     scorer: Result<Arc<Scorer>, String>,
 }
 
+/// Until another generation is served, or another engine is asked: the scorers that know its skills.
+struct Informed {
+    engine: u64,
+    /// Not kept alive: only whether it is the same one counts.
+    snapshot: Weak<Snapshot>,
+    /// The numbers of all skills that scorers are told of, in ascending order, as their answers are.
+    numbers: Vec<u32>,
+    /// In the order of the members. One that failed is prepared anew for the next question.
+    prepared: Vec<Option<Prepared>>,
+}
+
 /// What a task is answered with, and why if there is a panel to say it.
 pub async fn answer(
     catalog: &Catalog,
-    panel: Option<Panel>,
+    panel: Option<Arc<Panel>>,
     context: String,
 ) -> Result<(Answer, Option<Explanation>), AskError> {
-    let panel = panel.map(Arc::new);
     let request = Request { context, chosen: None };
-    let question = move |ranker: &mut Ranker<'_>, _: &_| {
+    let question = move |ranker: &mut Ranker<'_>, snapshot: &Arc<Snapshot>| {
         let found = ranker.find(&request)?;
-        let explained = panel.as_ref().map(|panel| panel.explain(ranker.engine, &request.context)).transpose()?;
+        let explain = |panel: &Arc<Panel>| panel.explain(ranker.engine, snapshot, &request.context);
+        let explained = panel.as_ref().map(explain).transpose()?;
         // No skill was named that could be unknown.
         Ok((found.unwrap_or(Answer::NoMatch), explained))
     };
@@ -52,6 +71,8 @@ pub async fn answer(
 impl Panel {
     pub fn load(config: &Config, cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
         let world = ScorerWorld::new(cache)?;
+        let files = known::own(config).into_iter().map(|(_, file)| (FileState::of(&file.path), file.path));
+        let files = files.map(|(state, path)| (path, state)).collect();
         let (mut members, mut chosen) = (Vec::new(), KEYWORD.to_owned());
         for (name, choice) in known::components(config) {
             // Two names may lead to one file.
@@ -63,14 +84,41 @@ impl Panel {
                 members.push(Member { name, scorer: scorer.map(Arc::new) });
             }
         }
-        Ok(Self { members, chosen })
+        Ok(Self { members, chosen, files, informed: Mutex::new(None) })
+    }
+
+    /// Whether every file is still the one that was loaded.
+    pub fn is_current(&self) -> bool {
+        self.files.iter().all(|(path, state)| FileState::of(path) == *state)
     }
 
     /// What each scorer gives the best candidates.
-    fn explain(&self, engine: &mut EngineInstance, context: &str) -> Result<Explanation, Broken> {
+    fn explain(
+        &self,
+        engine: &mut EngineInstance,
+        snapshot: &Arc<Snapshot>,
+        context: &str,
+    ) -> Result<Explanation, Broken> {
+        let mut informed = self.informed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = match informed.take().filter(|known| known.are_about(engine, snapshot)) {
+            Some(known) => known,
+            None => Informed::new(engine, snapshot, self.members.len())?,
+        };
+        let explained = self.explain_with(&mut known, engine, context)?;
+        *informed = Some(known);
+        Ok(explained)
+    }
+
+    fn explain_with(
+        &self,
+        known: &mut Informed,
+        engine: &mut EngineInstance,
+        context: &str,
+    ) -> Result<Explanation, Broken> {
+        let Informed { numbers, prepared, .. } = known;
         let (mut answers, mut failures) = (Vec::new(), Vec::new());
-        for Member { name, scorer } in &self.members {
-            match ask(scorer, engine, context)? {
+        for (Member { name, scorer }, prepared) in self.members.iter().zip(prepared) {
+            match ask(scorer, prepared, engine, context)? {
                 Ok(scored) => answers.push((name.as_str(), scored)),
                 Err(reason) => failures.push(Refused { scorer: name.clone(), reason }),
             }
@@ -78,7 +126,6 @@ impl Panel {
         let deciding = answers.iter().find(|(name, _)| *name == self.chosen);
         let scores = deciding.map(|(_, scored)| scores(scored));
         let decides = if scores.is_some() { self.chosen.clone() } else { KEYWORD.to_owned() };
-        let numbers = numbers(engine)?;
         let mut ranking = engine.explain(context, scores.as_deref(), MOST)?;
         if scores.is_none() {
             // Keywords leave out what has none of them, and others may have found it.
@@ -104,9 +151,24 @@ impl Panel {
     }
 }
 
+impl Informed {
+    /// Nobody knows anything yet.
+    fn new(engine: &mut EngineInstance, snapshot: &Arc<Snapshot>, members: usize) -> Result<Self, Broken> {
+        let prepared = std::iter::repeat_with(|| None).take(members).collect();
+        let (number, numbers) = (engine.number(), numbers(engine)?);
+        tracing::debug!("every scorer is told of {}", counted(numbers.len(), "skill"));
+        Ok(Self { engine: number, snapshot: Arc::downgrade(snapshot), numbers, prepared })
+    }
+
+    fn are_about(&self, engine: &EngineInstance, snapshot: &Arc<Snapshot>) -> bool {
+        self.engine == engine.number() && std::ptr::eq(self.snapshot.as_ptr(), Arc::as_ptr(snapshot))
+    }
+}
+
 /// What one scorer gives each skill, in the order of their numbers.
 fn ask(
     scorer: &Result<Arc<Scorer>, String>,
+    informed: &mut Option<Prepared>,
     engine: &mut EngineInstance,
     context: &str,
 ) -> Result<Result<Vec<Scored>, String>, Broken> {
@@ -114,8 +176,17 @@ fn ask(
         Ok(scorer) => scorer,
         Err(reason) => return Ok(Err(reason.clone())),
     };
-    let prepared = scorer.prepare(engine)?;
-    Ok(prepared.and_then(|mut prepared| prepared.score(context)).map_err(|failure| failure.to_string()))
+    let mut prepared = match informed.take() {
+        Some(prepared) => prepared,
+        None => match scorer.prepare(engine)? {
+            Ok(prepared) => prepared,
+            Err(failure) => return Ok(Err(failure.to_string())),
+        },
+    };
+    let scored = prepared.score(context);
+    // After a failure it must not be used again.
+    *informed = scored.is_ok().then_some(prepared);
+    Ok(scored.map_err(|failure| failure.to_string()))
 }
 
 fn scores(scored: &[Scored]) -> Vec<f64> {
@@ -132,7 +203,6 @@ fn add(ranking: &mut Vec<Explained>, others: Vec<Explained>) {
     }
 }
 
-/// The numbers of all skills that scorers are told of, in ascending order, as their answers are.
 fn numbers(engine: &mut EngineInstance) -> Result<Vec<u32>, Broken> {
     let (mut numbers, mut anew) = (Vec::new(), true);
     loop {

@@ -3,12 +3,16 @@
 use super::check::{Denied, Request};
 use super::policy::Policy;
 use crate::moment::now;
+use crate::printable::counted;
 use crate::sandbox::limits::Limits;
 use crate::sandbox::run::Finished;
 use serde_json::{Map, Value, json};
 
 /// Longest text from a request that goes into the record, in bytes.
 const LONGEST: usize = 300;
+
+/// Most refusals of one run that have a line each. Another one counts the rest.
+const MOST_REFUSALS: usize = 20;
 
 /// Most names of arguments in one line.
 const MOST_NAMES: usize = 50;
@@ -34,15 +38,13 @@ impl Noted {
     }
 
     pub fn refused(self, denied: &Denied) -> Map<String, Value> {
-        let message = denied.to_string();
-        let reason = message.lines().next().unwrap_or_default();
         object(json!({
             "kind": "refusal",
             "time": now(),
             "skill": self.skill,
             "script": self.file,
             "arguments": self.arguments,
-            "reason": reason[..reason.floor_char_boundary(LONGEST)],
+            "reason": reason(&denied.to_string()),
         }))
     }
 }
@@ -57,8 +59,7 @@ pub fn ran(policy: &Policy, finished: Option<&Finished>) -> Map<String, Value> {
             "cancelled": finished.cancelled,
             "fuel_used": finished.fuel_used,
             "peak_memory_bytes": finished.peak_memory,
-            "refusals": policy.refusals.len(),
-            "denials": finished.denials,
+            "refusals": policy.refusals.len() + finished.denials.len(),
         })
     });
     let hosts: Vec<String> = policy.hosts.iter().map(ToString::to_string).collect();
@@ -84,6 +85,31 @@ pub fn ran(policy: &Policy, finished: Option<&Finished>) -> Map<String, Value> {
         "outcome": outcome.unwrap_or_else(|| json!("lost")),
         "duration_ms": finished.map(|finished| u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX)),
     }))
+}
+
+/// A line for each thing that a script asked for and did not get, or tried in vain while it ran.
+pub fn refusals(policy: &Policy, finished: Option<&Finished>) -> Vec<Map<String, Value>> {
+    let denials = finished.map_or(&[][..], |finished| &finished.denials);
+    let all = policy.refusals.len() + denials.len();
+    let reasons = policy.refusals.iter().chain(denials).take(MOST_REFUSALS).map(|refusal| reason(refusal).to_owned());
+    let rest = all.saturating_sub(MOST_REFUSALS);
+    let rest = (rest > 0).then(|| format!("and {}", counted(rest, "more thing")));
+    let line = |reason: String| {
+        object(json!({
+            "kind": "refusal",
+            "time": now(),
+            "root": policy.root,
+            "skill": policy.skill_path,
+            "script": policy.script,
+            "reason": reason,
+        }))
+    };
+    reasons.chain(rest).map(line).collect()
+}
+
+/// What a refusal says, without what to do about it.
+fn reason(refusal: &str) -> &str {
+    short(refusal.lines().next().unwrap_or_default())
 }
 
 pub fn limits(limits: &Limits) -> Value {

@@ -18,22 +18,30 @@ const BAR: usize = 20;
 /// Takes the line away that the cursor is in.
 const CLEAR: &[u8] = b"\r\x1b[K";
 
-static SCREEN: Mutex<Screen> = Mutex::new(Screen { columns: None, works: Vec::new(), shown: false });
+static SCREEN: Mutex<Screen> = Mutex::new(Screen { columns: None, of_server: false, works: Vec::new(), shown: false });
 
 /// The terminal as everybody here shares it.
 struct Screen {
     /// Missing as long as nobody looks.
     columns: Option<usize>,
+    /// Whether it is a server that somebody looks at.
+    of_server: bool,
     /// What is under way. The newest is shown.
     works: Vec<Arc<Work>>,
     /// Whether a line is there now.
     shown: bool,
 }
 
-/// From now on there is somebody to show something to, if standard error is a terminal. Nobody looks at a server.
+/// From now on there is somebody to show something to, if standard error is a terminal.
 pub fn watch() {
     let output = Output::error();
     screen().columns = output.columns().filter(|_| output.redraws);
+}
+
+/// The same for a server. Its log tells what it does, so only what may take minutes is shown.
+pub fn watch_server() {
+    watch();
+    screen().of_server = true;
 }
 
 /// Shows nothing any more, whatever is still under way.
@@ -68,6 +76,11 @@ struct Work {
 impl Progress {
     /// Begins something of which it is known how far it is.
     pub fn begin(what: &str, reached: impl Fn() -> Reached + Send + Sync + 'static) -> Self {
+        if screen().of_server { Self { following: None } } else { Self::begin_long(what, reached) }
+    }
+
+    /// The same for what may take minutes.
+    pub fn begin_long(what: &str, reached: impl Fn() -> Reached + Send + Sync + 'static) -> Self {
         if screen().columns.is_none() {
             return Self { following: None };
         }

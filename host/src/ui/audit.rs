@@ -4,6 +4,7 @@ use super::Shown;
 use super::answer::{failed, json, parameter};
 use crate::audit::Audit;
 use crate::config::places::Places;
+use crate::config::variable;
 use crate::listening::Answer;
 use hyper::StatusCode;
 use serde::Serialize;
@@ -36,7 +37,7 @@ pub async fn audit(shown: &Shown, query: &str) -> Answer {
 
 fn view(places: Option<&Places>, last: usize) -> AuditView {
     let Some(places) = places else {
-        let trouble = Some("HOME is not set, so there is no audit record".to_owned());
+        let trouble = Some(format!("{}, so there is no audit record", Places::missing(variable)));
         return AuditView { trouble, ..AuditView::default() };
     };
     let folder = places.audit().display().to_string();

@@ -23,13 +23,23 @@ pub async fn rank(shown: &Shown, query: &str) -> Result<Answer, AskError> {
     let Some(task) = task else {
         return Ok(failed(StatusCode::BAD_REQUEST, "the task is empty\nhint: say what is to be done"));
     };
-    // Loaded for each question, so that a scorer whose file changed is the new one.
-    let (config, cache) = (Arc::clone(&shown.config), shown.cache.clone());
-    let panel = match tokio::task::spawn_blocking(move || Panel::load(&config, cache)).await {
-        Ok(Ok(panel)) => panel,
-        Ok(Err(error)) => return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, &format!("{error:#}"))),
-        Err(panic) => return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string())),
+    let panel = match panel(shown).await {
+        Ok(panel) => panel,
+        Err(reason) => return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, &reason)),
     };
     let (found, explain) = answer(&shown.catalog, Some(panel), task).await?;
     Ok(json(&RankView { answer: FoundView::plain(found), explain }))
+}
+
+/// The scorers of the question before, unless a file of theirs is another one now.
+async fn panel(shown: &Shown) -> Result<Arc<Panel>, String> {
+    let mut kept = shown.panel.lock().await;
+    if let Some(panel) = kept.as_ref().filter(|panel| panel.is_current()) {
+        return Ok(Arc::clone(panel));
+    }
+    let (config, cache) = (Arc::clone(&shown.config), shown.cache.clone());
+    let loaded = tokio::task::spawn_blocking(move || Panel::load(&config, cache)).await;
+    let panel = Arc::new(loaded.map_err(|panic| panic.to_string())?.map_err(|error| format!("{error:#}"))?);
+    *kept = Some(Arc::clone(&panel));
+    Ok(panel)
 }

@@ -4,7 +4,7 @@ use super::{NEVER, SKILLS, feedback, home, home_for, launch, records, waiting, w
 use crate::library;
 use serde_json::{Value, json};
 use skillcell_tests::endpoint::Endpoint;
-use skillcell_tests::{Session, files_below};
+use skillcell_tests::{Session, component, files_below, write_files};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -150,6 +150,30 @@ fn runs_and_refreshes_are_events_with_what_came_of_them() {
         "skills_reindexed": answer["skills_reindexed"]
     });
     assert_eq!(events, [json!({"type": "refresh", "data": data})]);
+}
+
+#[test]
+fn a_refresh_after_which_everything_stays_as_it_was_is_told_and_counted_as_a_failure() {
+    let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
+    let home = home_for(&endpoint, NEVER);
+    let mut session = launch(skills.path(), home.path()).arg("--engine").arg(component("fragile-engine")).start();
+    session.call_json("skills_list", json!({}));
+    // No engine can be built as long as it is there.
+    let stubborn = SKILLS[6].1.replace("Tokens.", "fragile: crash");
+    write_files(skills.path(), &[("stubborn.md", &stubborn)]);
+    let (method, params) = tool("refresh_skills", json!({}));
+    let (answer, events) = raised(&mut session, home.path(), method, params);
+    let answer: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
+    let message = answer["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("The skills stay as they were, because they could not be read anew: "), "{answer}");
+    let expected = json!({"success": false, "mode": "local", "skills_reindexed": 0, "message": message});
+    assert_eq!(answer, expected);
+    let data = json!({
+        "mode": "local", "success": false, "commit_hash": null, "files_changed": null, "skills_reindexed": 0
+    });
+    assert_eq!(events, [json!({"type": "refresh", "data": data})]);
+    std::fs::remove_file(skills.path().join("stubborn.md")).unwrap();
+    assert_eq!(session.call_json("refresh_skills", json!({}))["success"], true);
 }
 
 /// Everything that analytics wrote, as one text.

@@ -1,8 +1,8 @@
 //! What reaches an endpoint, and what happens when it misbehaves.
 
 use super::{
-    NEVER, OFTEN, SKILLS, feedback, home, home_for, launch, leave_behind, post_feedback, records, stats, waiting,
-    waiting_files, words,
+    NEVER, OFTEN, SKILLS, feedback, home, home_for, launch, leave_behind, lost_feedback, post_feedback, records, stats,
+    waiting, waiting_files, words,
 };
 use crate::{SKILLCELL, library};
 use serde_json::Value;
@@ -277,9 +277,9 @@ fn a_call_is_answered_when_nothing_can_be_written_and_one_warning_tells_it() {
     // From the beginning.
     write_files(home.path(), &[(".local/share/skillcell/analytics", "in the way")]);
     let mut session = launch(skills.path(), home.path()).start();
-    feedback(&mut session, "one");
-    feedback(&mut session, "two");
-    assert_eq!(session.log().matches("nothing is written down for analytics").count(), 1, "{}", session.log());
+    lost_feedback(&mut session, "one");
+    lost_feedback(&mut session, "two");
+    assert_eq!(session.log().matches("events are lost").count(), 1, "{}", session.log());
     drop(session);
     // Later, and then no longer.
     std::fs::remove_file(records(home.path())).unwrap();
@@ -287,13 +287,28 @@ fn a_call_is_answered_when_nothing_can_be_written_and_one_warning_tells_it() {
     feedback(&mut session, "one");
     std::fs::remove_dir_all(records(home.path())).unwrap();
     std::fs::write(records(home.path()), "in the way").unwrap();
-    feedback(&mut session, "two");
-    feedback(&mut session, "three");
+    lost_feedback(&mut session, "two");
+    lost_feedback(&mut session, "three");
     assert_eq!(session.log().matches("events are lost").count(), 1, "{}", session.log());
     std::fs::remove_file(records(home.path())).unwrap();
     feedback(&mut session, "four");
     session.wait_for_log("events can be written to disk again");
     assert_eq!(waiting(home.path()).len(), 1);
+}
+
+#[test]
+fn a_server_that_could_write_nothing_when_it_started_keeps_and_sends_what_comes_when_it_can() {
+    let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
+    let home = home_for(&endpoint, OFTEN);
+    write_files(home.path(), &[(".local/share/skillcell/analytics", "in the way")]);
+    let mut session = launch(skills.path(), home.path()).start();
+    lost_feedback(&mut session, "lost");
+    std::fs::remove_file(records(home.path())).unwrap();
+    feedback(&mut session, "kept");
+    session.wait_for_log("events can be written to disk again");
+    drop(endpoint.wait("the event", |received| received.taken.len() == 1));
+    assert_eq!(session.log().matches("events are lost").count(), 1, "{}", session.log());
+    eventually("the end of its file", || waiting_files(home.path()).is_empty());
 }
 
 #[test]
@@ -309,7 +324,8 @@ fn a_disk_that_takes_half_a_line_leaves_only_whole_ones() {
     let process = Pid::from_raw(session.process_id().cast_signed());
     prlimit(process, Resource::Fsize, Rlimit { current: Some(1_500), maximum: Some(1_500) }).unwrap();
     for _ in 0..60 {
-        feedback(&mut session, "x");
+        let id = post_feedback(&mut session, "x");
+        session.answer(&id);
     }
     assert_eq!(session.log().matches("events are lost").count(), 1, "{}", session.log());
     let kept = waiting(home.path());

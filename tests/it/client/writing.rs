@@ -88,6 +88,30 @@ fn marks_links_and_history_survive() {
 }
 
 #[test]
+fn half_a_letter_as_javascript_writes_it_is_no_reason_to_refuse() {
+    let desk = Desk::new();
+    let text = "{\"projects\":{\"/x\":{\"history\":[{\"display\":\"hi \\ud83d\"}]}}}";
+    desk.put(".claude.json", text);
+    let said = desk.write("claude", &[]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let after = desk.text(".claude.json");
+    let kept = text.strip_suffix('}').unwrap();
+    assert!(after.starts_with(kept) && after[kept.len()..].starts_with(",\"mcpServers\":{\"skillcell\""), "{after}");
+    assert_eq!(desk.run(&["claude", "--remove"]).code, Some(0));
+}
+
+#[test]
+fn a_file_that_is_read_only_is_not_replaced() {
+    let desk = Desk::new();
+    desk.put(".claude.json", "{}");
+    std::fs::set_permissions(desk.file(".claude.json"), Permissions::from_mode(0o444)).unwrap();
+    let said = desk.write("claude", &[]);
+    assert_eq!((said.code, desk.text(".claude.json").as_str()), (Some(2), "{}"), "{}", said.err);
+    assert!(said.err.contains("is read-only\nhint: nothing was changed; "), "{}", said.err);
+    assert_eq!(desk.files().len(), 1, "no copy is made");
+}
+
+#[test]
 fn another_entry_of_the_name_is_shown_and_changed_only_on_demand() {
     let desk = Desk::new();
     let text = "{\"mcpServers\": {\"skillcell\": {\"command\": \"/old/skillcell\", \"args\": [\"serve\"], \"env\": {\"T\": \"s3cret\"}}, \"zeta\": {}}}";
@@ -119,7 +143,9 @@ fn what_the_client_could_not_read_is_refused_and_left_alone() {
         ("claude", ".claude.json", "{\n  // s3cret\n}", "line 2: "),
         ("claude", ".claude.json", "{\"mcpServers\": []}", "`mcpServers` is there and is no group of servers"),
         ("claude", ".claude.json", "{\"mcpServers\": {}, \"mcpServers\": {}}", "for the second time"),
-        ("claude", ".claude.json", "\"s3cret\"", "no group of servers"),
+        ("claude", ".claude.json", "\"s3cret\"", "it holds no group in braces"),
+        ("claude", ".claude.json", "[]", "it holds no group in braces"),
+        ("cursor", ".cursor/mcp.json", "null", "it holds no group in braces"),
         ("gemini", ".gemini/settings.json", "{\"a\": [1,]}", "line 1: "),
         ("vscode", super::VSCODE, "{\"servers\": 5}", "`servers` is there"),
         ("codex", ".codex/config.toml", "a = 1\ns3cret\n", "line 2: "),

@@ -30,8 +30,6 @@ fn an_entry_that_works_is_fine() {
     said.has("clients", &["ok: Claude Code: `skillcell` in ", "starts this program"]);
     said.has("clients", &["ok: "]);
     assert_eq!(said.code, Some(0));
-    let bare = told_of(&json!({"command": SKILLCELL}));
-    bare.has("clients", &["ok: ", "starts this program"]);
     let reached = told_of(&json!({"type": "http", "url": format!("https://example.com/{NOT_A_SECRET}")}));
     reached.has("clients", &["ok: ", "is reached over HTTP"]);
 }
@@ -59,9 +57,10 @@ fn another_skillcell_is_told_from_this_one() {
     said.has("clients", &["warn: ", "starts another one, ", &other.display().to_string(), SKILLCELL]);
     std::fs::remove_file(&other).unwrap();
     symlink(SKILLCELL, &other).unwrap();
-    told_of(&json!({"command": other})).has("clients", &["ok: ", "starts this program"]);
     let path = elsewhere.path().display().to_string();
-    let found = told_with(&json!({"command": "skillcell"}), |launch| launch.env("PATH", &path));
+    let serving = |command: &str| json!({"command": command, "args": ["serve", path]});
+    told_of(&serving(other.to_str().unwrap())).has("clients", &["ok: ", "starts this program"]);
+    let found = told_with(&serving("skillcell"), |launch| launch.env("PATH", &path));
     found.has("clients", &["ok: ", "starts this program"]);
 }
 
@@ -80,6 +79,68 @@ fn arguments_and_folders_are_looked_at() {
     let variable = told_of(&json!({"command": SKILLCELL, "env": {"SKILLS_DIR": "/no/such/folder"}}));
     variable.has("clients", &["warn: ", "serves /no/such/folder"]);
     told_of(&json!({"command": SKILLCELL, "disabled": true})).has("clients", &["warn: ", "is switched off"]);
+}
+
+#[test]
+fn an_entry_whose_server_would_end_at_once_is_a_failure() {
+    let skills = library(&SMALL);
+    let serving = |more: &[&str]| {
+        let words: Vec<&str> =
+            ["serve", skills.path().to_str().unwrap()].into_iter().chain(more.iter().copied()).collect();
+        json!({"command": SKILLCELL, "args": words})
+    };
+    for (entry, part) in [
+        (serving(&["--config", "/nope.yaml"]), "/nope.yaml"),
+        (serving(&["--scorer", "nope"]), "there is no such scorer"),
+        (serving(&["--scorer", "/nope.wasm"]), "cannot read the scorer"),
+        (serving(&["--engine", "/nope.wasm"]), "cannot read the engine /nope.wasm"),
+        (serving(&["--tools", "bogus"]), "bogus"),
+        (
+            json!({"command": SKILLCELL, "args": ["serve", skills.path()], "env": {"SKILLCELL_CONFIG": "/nope"}}),
+            "/nope",
+        ),
+        (json!({"command": SKILLCELL, "args": ["serve"]}), "no folder of skills: name one"),
+        (json!({"command": SKILLCELL}), "no folder of skills"),
+    ] {
+        let said = told_of(&entry);
+        said.has("clients", &["fail: Claude Code: `skillcell` in ", "would end at once: ", part]);
+        assert_eq!((said.section("clients").len(), said.code), (1, Some(1)), "{entry}: {:#}", said.report);
+    }
+    let at_home = told_with(&json!({"command": SKILLCELL, "args": ["serve"]}), |launch| {
+        write_files(launch.home(), &[(".claude/skills/pdf/SKILL.md", SMALL[1].1)]);
+        launch
+    });
+    at_home.has("clients", &["ok: ", "starts this program"]);
+    let unknown = told_of(&serving(&["--config", "${HOME}/nope.yaml"]));
+    unknown.has("clients", &["ok: ", "starts this program"]);
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_told_as_such() {
+    let folder = library(&SMALL);
+    let launch = doctor(folder.path()).folder(Path::new("/"));
+    let home = launch.home().to_owned();
+    write_files(&home, &[(".claude.json", "{}")]);
+    std::fs::set_permissions(home.join(".claude.json"), PermissionsExt::from_mode(0o000)).unwrap();
+    std::fs::set_permissions(&home, PermissionsExt::from_mode(0o755)).unwrap();
+    let said = told(launch.unprivileged().env("HOME", home.to_str().unwrap()));
+    said.has(
+        "clients",
+        &["warn: Claude Code: cannot read ", ".claude.json: Permission denied", "let this user read it"],
+    );
+}
+
+#[test]
+fn half_a_letter_as_javascript_writes_it_is_read() {
+    let folder = library(&SMALL);
+    let launch = doctor(folder.path()).folder(folder.path());
+    let history = "\"projects\":{\"/x\":{\"history\":[{\"display\":\"hi \\ud83d\"}]}}";
+    let entry = json!({"command": SKILLCELL, "args": ["serve", folder.path()]});
+    let settings = format!("{{{history},\"mcpServers\":{{\"skillcell\":{entry}}}}}");
+    write_files(launch.home(), &[(".claude.json", &settings), (".cursor/mcp.json", "[]")]);
+    let said = told(launch);
+    said.has("clients", &["ok: Claude Code: `skillcell` in ", "starts this program"]);
+    said.has("clients", &["warn: Cursor: ", "it holds no group in braces"]);
 }
 
 #[test]
@@ -106,7 +167,8 @@ fn entries_for_one_project_and_by_other_names_are_found() {
     let folder = library(&SMALL);
     let launch = doctor(folder.path()).folder(folder.path());
     let here = folder.path().canonicalize().unwrap();
-    let servers = |name: &str, command: &str| json!({"mcpServers": {name: {"command": command}}});
+    let servers =
+        |name: &str, command: &str| json!({"mcpServers": {name: {"command": command, "args": ["serve", here]}}});
     let mut settings = servers("team", "/gone/skillcell");
     settings["projects"] = json!({
         here.to_str().unwrap(): servers("skillcell", SKILLCELL),
@@ -114,7 +176,8 @@ fn entries_for_one_project_and_by_other_names_are_found() {
     });
     write_files(launch.home(), &[(".claude.json", &settings.to_string())]);
     let said = told(launch);
-    said.has("clients", &["fail: Claude Code: `team` in ", "/gone/skillcell"]);
+    let again = "skillcell client claude DIR --name team --write --force";
+    said.has("clients", &["fail: Claude Code: `team` in ", "/gone/skillcell", again]);
     said.has("clients", &["ok: Claude Code: `skillcell` in ", "starts this program"]);
     assert!(!said.all.contains("/not/looked/at"), "{}", said.all);
 }

@@ -34,6 +34,7 @@ fn a_file_in_place_of_a_root_is_a_failure() {
     let said = told(doctor(&folder.path().join("pdf/SKILL.md")));
     assert_eq!(said.code, Some(1), "{:#}", said.report);
     said.has("roots", &["fail: ", "SKILL.md is no folder", "name the folder that it is in"]);
+    assert_eq!(said.report["failures"], 1, "{:#}", said.report);
 }
 
 #[test]
@@ -103,6 +104,30 @@ impl Scene {
         let entries = std::fs::read_dir(self.home.path().join(".local/share/skillcell/repos")).unwrap();
         entries.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).expect("a clone")
     }
+}
+
+#[test]
+fn a_repository_without_a_place_for_agents_is_fine() {
+    let repositories = tempfile::tempdir().unwrap();
+    let upstream = Upstream::with(repositories.path(), "team", &[("skills/forms.md", SMALL[0].1)]);
+    let url = upstream.file_url();
+    let scene = Scene { upstream, repositories, home: tempfile::tempdir().unwrap() };
+    let before = scene.doctor(&url, &[]);
+    before.has("git", &["warn: ", "there is no clone"]);
+    assert!(before.section("roots").iter().all(|line| !line.contains("is not there")), "{:#}", before.report);
+    scene.clone(&url);
+    let said = scene.doctor(&url, &[]);
+    let lines = said.section("roots");
+    assert!(lines.len() == 1 && lines[0].starts_with("ok: ") && lines[0].contains("1 skill"), "{lines:#?}");
+}
+
+#[test]
+fn paths_are_told_without_the_dot_that_people_write() {
+    let folder = library(&[("team/forms.md", SMALL[0].1)]);
+    let launch = Launch::bare(SKILLCELL).arg("doctor").arg("--root").arg("./team").folder(folder.path());
+    let said = told(launch);
+    said.has("roots", &["ok: team: ", "/team, 1 skill"]);
+    assert!(!said.all.contains("/./"), "{}", said.all);
 }
 
 #[test]

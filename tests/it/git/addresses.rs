@@ -1,6 +1,8 @@
 //! Addresses and branches that cannot be meant: a clear error, and nothing is started.
 
 use super::{Scene, names, refused};
+use crate::SKILLCELL;
+use skillcell_tests::Launch;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -56,6 +58,57 @@ fn an_address_that_cannot_be_used_is_refused_with_what_to_write() {
         assert!(said.contains("no folder of skills") && said.contains("SKILLS_REPO"), "{said}");
     }
     nothing_happened(&scene, &sprung);
+}
+
+#[test]
+fn a_token_in_a_misspelt_address_is_shown_nowhere() {
+    let scene = Scene::new();
+    let (path, sprung) = traps(&scene);
+    for url in [
+        "x-access-token:ghp_S3CRET@github.com/org/repo",
+        "ghp_S3CRET@github.com/org/repo",
+        "https:/x:ghp_S3CRET@github.com/org/repo",
+        "https//x:ghp_S3CRET@github.com/org/repo",
+        "https:x:ghp_S3CRET@github.com/org/repo",
+        "HTTPS:/X:ghp_S3CRET@GITHUB.COM/org/repo",
+        "http:ghp_S3CRET@github.com/org/repo",
+        "//x:ghp_S3CRET@github.com/org/repo",
+        "https:\\\\x:ghp_S3CRET@github.com\\org\\repo",
+        "https: //x:ghp_S3CRET@github.com/org/repo",
+        "https://x:ghp_S3CRET@github.com/org/a repo",
+        "https://x:ghp_S3CRET%40github.com/org/repo",
+        "x:ghp_S3CRET%40github.com/org/repo",
+        "x:p@ghp_S3CRET@github.com/org/repo",
+        "x:ghp/S3CRET@github.com:org/repo",
+        "https://x:ghp/S3CRET#@github.com/org/repo",
+        "ssh://x:ghp/S3CRET@github.com/org/repo",
+        "file:///x:ghp_S3CRET@github.com/org/repo",
+    ] {
+        let said = refusal(&scene, &path, &[("SKILLS_REPO", url)]);
+        assert!(!said.contains("S3CRET") && said.contains("https://"), "{url}: {said}");
+        let doctor = Launch::bare(SKILLCELL).with_home(scene.home.path()).folder(scene.home.path()).arg("doctor");
+        let output = doctor.env("SKILLS_REPO", url).env("PATH", &path).arg("-vv").output();
+        let told = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{url}: {told}");
+        assert!(!told.contains("S3CRET"), "{url}: {told}");
+
+        scene.configure(&format!("repos:\n- url: https://example.com/a\n- url: '{url}'\n"));
+        let said = refusal(&scene, &path, &[("SKILLS_REPO", &scene.upstream.file_url())]);
+        assert!(said.contains("config.yaml:3:") && said.contains("repos[1].url"), "{url}: {said}");
+        assert!(!said.contains("S3CRET") && said.contains("https://"), "{url}: {said}");
+        scene.configure("{}");
+    }
+    nothing_happened(&scene, &sprung);
+}
+
+#[test]
+fn a_folder_beside_the_operators_file_may_have_an_odd_name() {
+    let scene = Scene::new();
+    let odd = scene.home.path().join(".config/skillcell/a:b@c");
+    std::fs::create_dir_all(odd.parent().unwrap()).unwrap();
+    std::fs::rename(scene.repositories.path(), &odd).unwrap();
+    scene.configure("repos:\n- url: ./a:b@c/skills.git\n");
+    assert_eq!(names(&mut scene.bare().start()), ["forms", "pdf"]);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::{Scene, eventually, forms, names, refresh, refreshed, refused, text};
 use crate::SMALL;
 use serde_json::{Value, json};
-use skillcell_tests::Session;
 use skillcell_tests::git_server::{Fault, On};
+use skillcell_tests::{Session, component};
 use std::path::PathBuf;
 
 /// A skill whose edits change no list. When one is told, everything before it was told as well.
@@ -36,6 +36,22 @@ fn the_answer_says_exactly_what_came() {
     let again = refreshed(&mut session);
     assert_eq!((&again["files_changed"], &again["commit_hash"]), (&json!(0), &json!(tip)));
     scene.is_intact("main");
+}
+
+#[test]
+fn a_commit_that_cannot_be_served_is_no_success() {
+    let scene = Scene::new();
+    let engine = component("fragile-engine");
+    let mut session = scene.launch(&scene.upstream.file_url()).arg("--engine").arg(engine).start();
+    refreshed(&mut session);
+    let stubborn = SMALL[0].1.replace("Validate on submit.", "fragile: crash");
+    let tip = scene.upstream.push("main", &[("stubborn.md", &stubborn)]);
+    let answer = refresh(&mut session);
+    assert_eq!((&answer["success"], &answer["commit_hash"]), (&json!(false), &json!(tip)), "{answer}");
+    assert_eq!((&answer["files_changed"], &answer["skills_reindexed"]), (&json!(1), &json!(0)), "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("The skills stay as they were"), "{answer}");
+    scene.upstream.push_changes("main", &[("stubborn.md", None)]);
+    assert_eq!(refreshed(&mut session)["skills_reindexed"], 2);
 }
 
 #[test]

@@ -50,15 +50,32 @@ fn the_first_clone_is_followed_on_a_terminal_and_the_line_is_gone_at_the_end() {
 }
 
 #[test]
-fn neither_a_server_nor_a_program_follows_it() {
+fn a_server_on_a_terminal_shows_it_too_and_its_log_stays_whole() {
+    let scene = Scene::much();
+    let server = scene.http();
+    server.misbehave(On::Pack, Fault::Stall(MUCH / 2));
+    let launch = scene.launch(&server.url("skills")).env("TERM", "xterm").env("NO_COLOR", "1");
+    let mut served = Watched::start(launch, Stream::Error);
+    served.until(" MB");
+    server.behave();
+    served.until(": 2 skills");
+    assert_eq!(served.end(), Some(0));
+    let seen = &served.seen;
+    assert!(seen.split(CLEAR).any(|part| part.starts_with("cloning skills [")), "{seen:?}");
+    let lines: Vec<&str> = seen.lines().filter_map(|line| line.rsplit(CLEAR).next()).collect();
+    let is_whole = |line: &&str| line.is_empty() || line.starts_with("20") || line.starts_with("hint:");
+    assert!(lines.iter().all(is_whole), "{seen:?}");
+}
+
+#[test]
+fn no_program_follows_it() {
     let slowly = Fault::Drip(MUCH / 20, Duration::from_millis(100));
     let scene = Scene::much();
     let server = scene.http();
     server.misbehave(On::Pack, slowly.clone());
-    let mut served = Watched::start(scene.launch(&server.url("skills")).env("TERM", "xterm"), Stream::Error);
-    served.until(": 2 skills");
-    assert_eq!(served.end(), Some(0));
-    assert!(!served.seen.contains("cloning"), "{}", served.seen);
+    let served = scene.launch(&server.url("skills")).env("TERM", "xterm").start();
+    served.wait_for_log(": 2 skills");
+    assert!(!served.log().contains("cloning"), "{}", served.log());
 
     let other = Scene::much();
     let server = other.http();

@@ -52,7 +52,7 @@ fn files_are_looked_for_on_disk() {
         ("pdf/SKILL.md", 9, 38, "dead-link"),
         ("pdf/SKILL.md", 9, 62, "dead-reference"),
         ("pdf/SKILL.md", 9, 82, "outside-reference"),
-        ("pdf/references/two.md", 0, 0, "outside-root"),
+        ("pdf/references/two.md", 1, 1, "outside-root"),
     ]);
     assert_eq!(places(&folder.path().join("skills"), ""), expected);
 }
@@ -97,6 +97,78 @@ fn invisible_characters_are_told_and_never_shown() {
 }
 
 #[test]
+fn escapes_in_front_matter_hide_nothing() {
+    let text = "---\nname: pdf\ndescription: \"x \\u202e hidden \\U000E0068\"\n---\n";
+    let folder = library(&[("pdf/SKILL.md", text)]);
+    let expected = owned(&[("pdf/SKILL.md", 3, 14, "hidden-text"), ("pdf/SKILL.md", 3, 14, "hidden-text")]);
+    assert_eq!(places(folder.path(), ""), expected);
+    let said = told(lint(".").arg("--fix").folder(folder.path()));
+    assert_eq!(said.code, Some(1), "{}", said.text);
+    assert_eq!(std::fs::read_to_string(folder.path().join("pdf/SKILL.md")).unwrap(), text, "it takes thought");
+}
+
+#[test]
+fn an_error_is_told_however_many_warnings_there_are() {
+    let keywords: Vec<String> = (0..25).map(|number| format!("\"#{number}\"")).collect();
+    let text = format!("{SKILL}keywords: [{}]\nassets: [../../x]\n---\n", keywords.join(", "));
+    let folder = library(&[("pdf/SKILL.md", &text)]);
+    let said = told(lint(".").folder(folder.path()));
+    assert_eq!(said.code, Some(1), "{}", said.text);
+    assert!(
+        said.text.contains("pdf/SKILL.md:5:10: error: ") && said.text.contains(" [unsafe-path]\n"),
+        "{}",
+        said.text
+    );
+    let links: String = (0..400).map(|number| format!("[a](x{number}.md)\n")).collect();
+    let folder = library(&[("pdf/SKILL.md", &format!("{text}{links}"))]);
+    let codes = |allow: &str| -> Vec<String> {
+        let said = told(lint(".").arg("--json").arg("--allow").arg(allow).folder(folder.path()));
+        assert_eq!(said.code, Some(1), "{}", said.text);
+        let report: Value = serde_json::from_str(&said.text).unwrap();
+        let problems = report["problems"].as_array().unwrap().iter();
+        problems.map(|problem| problem["code"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(codes("long-body").contains(&"more-problems".to_owned()));
+    assert_eq!(codes("dead-link,unreachable-keyword"), ["unsafe-path"]);
+}
+
+#[test]
+fn skills_in_the_resource_folder_of_another_are_told() {
+    let skill = "---\nkeywords: [word]\ndescription: d\n---\n";
+    let folder = library(&[
+        ("t.md", skill),
+        ("t/u.md", skill),
+        ("t/notes.md", "# Notes\n"),
+        ("x.md", skill),
+        ("x/y/z.md", skill),
+        ("pdf/SKILL.md", &format!("{SKILL}---\n")),
+        ("pdf/references/a.md", skill),
+    ]);
+    let expected = owned(&[("t/u.md", 1, 1, "hidden-skills"), ("x/y/z.md", 1, 1, "hidden-skills")]);
+    assert_eq!(places(folder.path(), ""), expected);
+}
+
+#[test]
+fn every_problem_of_a_file_has_a_line_and_a_column() {
+    let tree = "---\nkeywords: [word, '#']\ndescription: d\nassets: [x.txt]\n---\n";
+    let folder = library(&[
+        ("pdf/SKILL.md", &format!("{SKILL}---\n")),
+        ("pdf/scripts/sub/run.py", "print(1)\n"),
+        ("pdf.md", tree),
+        ("latin/SKILL.md", ""),
+    ]);
+    std::fs::write(folder.path().join("latin/SKILL.md"), b"---\nname: latin\ndescription: caf\xe9\n---\n").unwrap();
+    let expected = owned(&[
+        ("latin/SKILL.md", 1, 1, "not-text"),
+        ("pdf.md", 1, 1, "same-path"),
+        ("pdf.md", 2, 18, "unreachable-keyword"),
+        ("pdf.md", 4, 1, "no-resource-folder"),
+        ("pdf/SKILL.md", 1, 1, "undeclared-script"),
+    ]);
+    assert_eq!(places(folder.path(), ""), expected);
+}
+
+#[test]
 fn names_collide_across_roots() {
     let skill = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n");
     let folder = library(&[("a/pdf/SKILL.md", &skill("pdf")), ("b/pdf/SKILL.md", &skill("pdf"))]);
@@ -105,7 +177,7 @@ fn names_collide_across_roots() {
     assert_eq!(
         lines,
         [
-            "a/pdf/SKILL.md:2:7: warning: the name `pdf` is also that of `b:pdf/SKILL.md` [name-collision]",
+            "a/pdf/SKILL.md:2:7: warning: the name `pdf` is also that of `b/pdf/SKILL.md` [name-collision]",
             "    rename one of them; until then `a:pdf` finds this one",
         ]
     );

@@ -49,6 +49,22 @@ pdf/SKILL.md:7:5: warning: `x.md` is not there [dead-link]
 }
 
 #[test]
+fn words_stay_what_they_were() {
+    let list = |keywords: &str| format!("---\nkeywords: {keywords}\ndescription: Use when: shipping\n---\n");
+    let mended = |keywords: &str| format!("---\nkeywords: {keywords}\ndescription: 'Use when: shipping'\n---\n");
+    for (before, after) in [
+        (list("[deploy, release"), list("[deploy, release")),
+        (list("foo, \"q\""), mended("[foo, q]")),
+        (list("deploy, null, 12, Yes"), mended("[deploy, \"null\", \"12\", \"Yes\"]")),
+    ] {
+        let folder = library(&[("a.md", &before)]);
+        let said = told(fix(folder.path()));
+        assert_eq!(read(folder.path(), "a.md"), after, "{}", said.text);
+        assert!(!said.text.contains("wrong-type]\n    "), "{}", said.text);
+    }
+}
+
+#[test]
 fn an_error_that_was_mended_counts_no_longer() {
     let folder = library(&[("a.md", "---\nkeywords: api, web\ndescription: d\n---\n")]);
     assert_eq!(told(lint(folder.path())).code, Some(1));

@@ -96,6 +96,13 @@ fn what_is_outside_the_working_folder_has_its_whole_address() {
 }
 
 #[test]
+fn the_top_of_the_disk_has_one_slash() {
+    let folder = library(&[("pdf/SKILL.md", "no front matter\n")]);
+    let report = sarif(Path::new("/"), folder.path().to_str().unwrap(), &[]);
+    assert_eq!(report["runs"][0]["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///");
+}
+
+#[test]
 fn without_problems_there_is_a_run_without_results() {
     let folder = library(&[]);
     let report = sarif(folder.path(), ".", &[]);

@@ -71,7 +71,7 @@ fn what_cannot_be_meant_is_told_with_its_line() {
         ("scorers:\n  mine: {sha256: ab}\n", 2, "missing field `file`"),
         ("scorers:\n  mine: {file: a.wasm, sha256: xyz}\n", 2, "pins `xyz`, which is no digest"),
         ("scorers:\n  mine: ''\n", 2, "names no file"),
-        ("scorers:\n  a/b: a.wasm\n", 1, "`a/b` is no name"),
+        ("scorers:\n  a/b: a.wasm\n", 2, "`a/b` is no name"),
         ("scorers:\n  mine: a.wasm\n  mine: b.wasm\n", 3, "`mine` stands here twice"),
     ] {
         let told = refusal(serve(folder.path()).config(yaml));

@@ -129,9 +129,9 @@ fn a_large_skill_that_makes_the_scorer_spin_costs_the_start_two_seconds_at_most(
     let folder = library(&[("bad.md", &bad), ("good.md", "---\nkeywords: [good]\ndescription: d\n---\n")]);
     let mut session = hostile(folder.path()).start();
     assert_eq!(find(&mut session, "good")["skill_path"], "good");
-    let told = session.log();
-    let is_stopped = |limit: &str| told.contains(&format!("stopped in `update` after {limit}"));
-    assert!(is_stopped("2000 ms") || is_stopped("4000000000 steps"), "{told}");
+    session.wait_for_log_that("the limit", |log| {
+        ["2000 ms", "4000000000 steps"].iter().any(|limit| log.contains(&format!("stopped in `update` after {limit}")))
+    });
 }
 
 #[test]

@@ -35,6 +35,14 @@ fn reading_many_skills_is_followed_and_the_line_is_gone_at_the_end() {
 }
 
 #[test]
+fn asking_every_scorer_is_followed() {
+    let many = large();
+    let watched = Watched::start(command(&["match", "anything at all", "--explain"], many.path()), Stream::Error);
+    let seen = ended(watched);
+    assert!(seen.contains(&format!("{CLEAR}asking every scorer …")) && seen.ends_with(CLEAR), "{seen:?}");
+}
+
+#[test]
 fn what_is_done_at_once_is_not_followed() {
     let few = library(&crate::SMALL);
     for arguments in [&["list"][..], &["show", "pdf"], &["lint"], &["search", "reader"]] {

@@ -109,6 +109,26 @@ fn grants_are_shown_with_what_is_wrong_about_them() {
 }
 
 #[test]
+fn scorers_are_told_of_the_skills_once_for_each_generation() {
+    let library = library(&SKILLS);
+    let page = Page::open(ui(library.path()).env("SKILLCELL_LOG", "debug"));
+    let told = |page: &Page| page.session.log().matches("every scorer is told of ").count();
+    let rank = || page.json("api/rank?task=a%20login%20form");
+    let first = rank();
+    for _ in 0..5 {
+        assert_eq!(rank(), first);
+    }
+    // Skills have other numbers in the other engine.
+    page.session.wait_for_log("every scorer is told of ");
+    assert!(told(&page) <= 2, "{}", page.session.log());
+    write_files(library.path(), &[("grapes.md", "---\nkeywords: [grapes]\ndescription: Fruit\n---\nPick them.\n")]);
+    eventually("the new skill", || page.json("api/rank?task=grapes")["skill_path"] == "grapes");
+    let ranked = page.json("api/rank?task=grapes");
+    let scores = ranked["explain"]["candidates"][0]["scores"].as_array().unwrap();
+    assert!(scores.len() > 1 && scores.iter().all(|given| given["score"].as_f64().unwrap() > 0.0), "{ranked}");
+}
+
+#[test]
 fn the_trail_has_runs_and_refusals_and_tells_when_somebody_changed_it() {
     let library = library(&SKILLS);
     let launch = ui(library.path());
@@ -121,13 +141,20 @@ fn the_trail_has_runs_and_refusals_and_tells_when_somebody_changed_it() {
     assert_eq!(run("../../etc/passwd").status.code(), Some(1));
     let page = Page::open(launch);
     let told = page.json("api/audit");
-    assert_eq!((&told["lines"], &told["faults"], &told["trouble"]), (&json!(2), &json!([]), &Value::Null));
-    assert_eq!(all(&told["entries"], "kind"), ["refusal", "run"], "the newest comes first");
+    assert_eq!((&told["lines"], &told["faults"], &told["trouble"]), (&json!(4), &json!([]), &Value::Null));
+    assert_eq!(all(&told["entries"], "kind"), ["refusal", "refusal", "refusal", "run"], "the newest comes first");
     assert!(told["entries"][0]["reason"].as_str().unwrap().contains("path traversal"), "{told}");
+    assert!(told["entries"][1]["reason"].as_str().unwrap().contains("`api.example.com`, and no grant"), "{told}");
+    assert!(told["entries"][2]["reason"].as_str().unwrap().contains("`TOKEN`, and no grant"), "{told}");
+    let ran = &told["entries"][3];
     assert_eq!(
-        (&told["entries"][1]["skill"], &told["entries"][1]["outcome"]["exit_code"]),
-        (&json!("tool"), &json!(0))
+        (&ran["skill"], &ran["outcome"]["exit_code"], &ran["outcome"]["refusals"]),
+        (&json!("tool"), &json!(0), &json!(2))
     );
+    let shown = Launch::bare(SKILLCELL).with_home(&home).arg("audit").output();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("tool a.sh  exit 0, 2 refusals\n"), "{shown}");
+    assert!(shown.contains("tool a.sh  refused: script `a.sh` wants to read the variable `TOKEN`"), "{shown}");
     assert_eq!(all(&page.json("api/audit?last=1")["entries"], "kind"), ["refusal"]);
 
     let file = home.join(".local/share/skillcell/audit/audit.jsonl");

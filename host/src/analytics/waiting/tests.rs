@@ -5,7 +5,7 @@ const MOST: u64 = 64 << 10;
 
 fn waiting() -> (TempDir, Waiting) {
     let folder = tempfile::tempdir().unwrap();
-    let waiting = Waiting::open(&folder.path().join("waiting"), MOST).unwrap();
+    let waiting = Waiting::new(&folder.path().join("waiting"), MOST);
     (folder, waiting)
 }
 
@@ -82,6 +82,37 @@ fn the_oldest_go_when_there_is_no_room_and_every_event_is_either_there_or_counte
     waiting.close();
     let oldest = numbers(&waiting.batch().unwrap())[0];
     assert_eq!(oldest, dropped, "the oldest went first");
+}
+
+#[test]
+fn several_servers_exceed_the_limit_by_one_open_file_each_and_no_more() {
+    let (folder, first) = waiting();
+    let more = (0..7).map(|_| Waiting::new(&folder.path().join("waiting"), MOST));
+    let servers: Vec<Waiting> = std::iter::once(first).chain(more).collect();
+    let most = MOST + 8 * (servers[0].segment_bytes() + 300);
+    for number in 0..4_000 {
+        servers[number % 8].add(&line(number), 1).unwrap();
+        let paths = segment::list(&servers[0].folder).unwrap();
+        let total: u64 = paths.iter().map(|path| std::fs::metadata(path).unwrap().len()).sum();
+        assert!(total <= most, "{total} bytes after {number} events");
+    }
+    let (kept, dropped) = count(&servers[0].folder);
+    assert_eq!(kept as u64 + dropped, 4_000);
+    assert!(dropped > 0);
+}
+
+#[test]
+fn a_buffer_whose_folder_cannot_be_made_works_as_soon_as_it_can() {
+    let (folder, waiting) = waiting();
+    let place = folder.path().join("waiting");
+    std::fs::write(&place, "in the way").unwrap();
+    assert!(waiting.add(&line(0), 1).is_err());
+    assert!(waiting.only_sender().unwrap().is_none(), "there is nothing to send");
+    std::fs::remove_file(&place).unwrap();
+    waiting.add(&line(1), 1).unwrap();
+    waiting.close();
+    assert!(waiting.only_sender().unwrap().is_some());
+    assert_eq!(numbers(&waiting.batch().unwrap()), [1]);
 }
 
 #[test]

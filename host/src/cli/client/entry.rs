@@ -38,12 +38,11 @@ pub enum WrongEntry {
 
 impl Entry {
     /// One that starts this program with these arguments.
-    pub fn new(name: String, arguments: Vec<String>) -> Result<Self, WrongEntry> {
-        let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(legal) {
+    pub fn new(name: String, arguments: Vec<String>, scope: Scope) -> Result<Self, WrongEntry> {
+        if !is_name(&name) {
             return Err(WrongEntry::Name(name));
         }
-        let program = text(&program::own_name().map_err(WrongEntry::Program)?)?;
+        let program = text(&program::own_name(scope).map_err(WrongEntry::Program)?)?;
         Ok(Self { name, program, arguments })
     }
 
@@ -92,6 +91,12 @@ impl Entry {
     }
 }
 
+/// Whether every client takes this for the name of a server.
+pub fn is_name(name: &str) -> bool {
+    let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(legal)
+}
+
 /// A path as settings have it.
 pub fn text(path: &Path) -> Result<String, WrongEntry> {
     path.to_str().map(str::to_owned).ok_or_else(|| WrongEntry::NotText(path.to_owned()))
@@ -120,9 +125,9 @@ mod tests {
     #[test]
     fn names_that_some_client_refuses_are_refused() {
         for name in ["", "a b", "a.b", "été", "a\u{202e}b", "a\nb", &"x".repeat(65)] {
-            assert!(matches!(Entry::new(name.to_owned(), Vec::new()), Err(WrongEntry::Name(_))), "{name}");
+            assert!(matches!(Entry::new(name.to_owned(), Vec::new(), Scope::User), Err(WrongEntry::Name(_))), "{name}");
         }
-        assert!(Entry::new("team_skills-2".to_owned(), Vec::new()).is_ok());
+        assert!(Entry::new("team_skills-2".to_owned(), Vec::new(), Scope::User).is_ok());
     }
 
     #[test]

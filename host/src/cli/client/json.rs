@@ -1,6 +1,7 @@
 //! Changing one thing in JSON: every other byte, comments included, stays as it was.
 
 mod layout;
+mod surrogates;
 
 use super::document::{Format, Malformed};
 use super::setting::Setting;
@@ -11,16 +12,18 @@ use layout::Layout;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::ops::Range;
+use surrogates::without_lone;
 
 /// A part of the text, and what takes its place.
 type Edit = (Range<usize>, String);
 
 pub fn read(text: &str, format: Format) -> Result<Value, Malformed> {
-    Ok(parse(text, format)?.map_or_else(|| Value::Object(serde_json::Map::new()), Value::from))
+    Ok(parse(&without_lone(text), format)?.map_or_else(|| Value::Object(serde_json::Map::new()), Value::from))
 }
 
 pub fn set(text: &str, format: Format, path: &[&str], key: &str, setting: &Setting) -> Result<String, Malformed> {
-    let Some(value) = parse(text, format)? else {
+    let paired = without_lone(text);
+    let Some(value) = parse(&paired, format)? else {
         // There may be comments, which stay.
         let gap = if text.trim().is_empty() || text.ends_with('\n') { "" } else { "\n" };
         let comments = if text.trim().is_empty() { "" } else { text };
@@ -45,7 +48,8 @@ pub fn set(text: &str, format: Format, path: &[&str], key: &str, setting: &Setti
 }
 
 pub fn remove(text: &str, format: Format, path: &[&str], key: &str) -> Result<String, Malformed> {
-    let Some(value) = parse(text, format)? else { return Ok(text.to_owned()) };
+    let paired = without_lone(text);
+    let Some(value) = parse(&paired, format)? else { return Ok(text.to_owned()) };
     let mut object = group(text, &value)?;
     for step in path {
         let Some(found) = member(text, object, step)? else { return Ok(text.to_owned()) };

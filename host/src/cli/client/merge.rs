@@ -36,6 +36,8 @@ pub enum NoMerge {
     Malformed(#[from] Malformed),
     #[error("`{0}` is there and is no group of servers")]
     WrongPlace(&'static str),
+    #[error("it holds no group in braces, as settings do")]
+    NoGroup,
     /// A mistake of ours, which must not reach the disk.
     #[error("the change would have touched more than the entry")]
     Careless,
@@ -94,8 +96,9 @@ pub fn entries<'a>(
     match read.get(servers) {
         // Nothing but a group has members.
         None if read.is_object() => Ok(None),
+        None => Err(NoMerge::NoGroup),
         Some(Value::Object(entries)) => Ok(Some(entries)),
-        None | Some(_) => Err(NoMerge::WrongPlace(servers)),
+        Some(_) => Err(NoMerge::WrongPlace(servers)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which program a command starts.
 
+use super::places::Scope;
 use crate::config::variable;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,11 +9,16 @@ use std::path::{Path, PathBuf};
 /// What this program is called in settings.
 const NAME: &str = "skillcell";
 
-/// How to start this program: by its name if the PATH leads to it, else by its path.
-pub fn own_name() -> io::Result<PathBuf> {
+/// How to start this program. For one user it is a path, because clients that are started from a desktop often have another
+/// PATH than a shell: the one that the PATH leads to, where a newer version will be too. Others have it elsewhere, so for
+/// them it is the name.
+pub fn own_name(scope: Scope) -> io::Result<PathBuf> {
     let own = std::env::current_exe()?;
-    let found = find(NAME).is_some_and(|found| is_same(&found, &own));
-    Ok(if found { PathBuf::from(NAME) } else { own })
+    Ok(match (find(NAME).filter(|found| is_same(found, &own)), scope) {
+        (Some(_), Scope::Project) => PathBuf::from(NAME),
+        (Some(found), Scope::User) if found.is_absolute() => found,
+        _ => own,
+    })
 }
 
 /// The program that a command starts, if there is one that can be started.

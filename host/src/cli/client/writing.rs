@@ -31,9 +31,9 @@ pub enum Readers {
 pub enum NoChange {
     #[error("{} is larger than {LARGEST} bytes\nhint: add the entry by hand", .0.display())]
     TooLarge(PathBuf),
-    #[error("{} is not UTF-8\nhint: nothing was changed; save it as UTF-8 first", .0.display())]
+    #[error("{} is not UTF-8\nhint: save it as UTF-8 first", .0.display())]
     NotText(PathBuf),
-    #[error("{} is no file\nhint: nothing was changed; see what is there", .0.display())]
+    #[error("{} is no file\nhint: see what is there", .0.display())]
     NoFile(PathBuf),
     #[error("{} is a link that leads nowhere\nhint: make the file that it leads to, or remove it", .0.display())]
     Dangling(PathBuf),
@@ -44,6 +44,13 @@ pub enum NoChange {
         .0.display()
     )]
     Foreign(PathBuf),
+    #[error(
+        "{path} is read-only\nhint: nothing was changed; let yourself write it, as with `chmod u+w {path}`",
+        path = .0.display()
+    )]
+    ReadOnly(PathBuf),
+    #[error("cannot read {}: {reason}\nhint: let this user read it", path.display())]
+    Unreadable { path: PathBuf, reason: io::Error },
     #[error("cannot change {}: {reason}\nhint: nothing was changed", path.display())]
     Unusable { path: PathBuf, reason: io::Error },
 }
@@ -80,6 +87,10 @@ pub fn change<E: From<NoChange>>(
         let text = String::from_utf8(before.bytes).map_err(|_| NoChange::NotText(path.to_owned()))?;
         let (bom, rest) = text.strip_prefix(BOM).map_or(("", text.as_str()), |rest| (BOM, rest));
         let Some(edited) = edit(rest)? else { return Ok(None) };
+        // Another file can take its place all the same, and nobody asked for that.
+        if before.metadata.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
+            return Err(NoChange::ReadOnly(path.to_owned()).into());
+        }
         std::fs::create_dir_all(folder).map_err(unusable)?;
         held = held.or_else(lock);
         let fresh = fresh(folder, before.metadata.as_ref(), readers, &format!("{bom}{edited}")).map_err(unusable)?;
@@ -112,20 +123,20 @@ fn target(path: &Path) -> Result<PathBuf, NoChange> {
 }
 
 fn read(path: &Path, target: &Path) -> Result<Content, NoChange> {
-    let unusable = |reason| NoChange::Unusable { path: path.to_owned(), reason };
+    let unreadable = |reason| NoChange::Unreadable { path: path.to_owned(), reason };
     // A FIFO must not hold us up.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = match File::options().read(true).custom_flags(flags).open(target) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Content { bytes: Vec::new(), metadata: None }),
-        Err(error) => return Err(unusable(error)),
+        Err(error) => return Err(unreadable(error)),
     };
-    let metadata = file.metadata().map_err(unusable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
         return Err(NoChange::NoFile(path.to_owned()));
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unusable)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         return Err(NoChange::TooLarge(path.to_owned()));
     }

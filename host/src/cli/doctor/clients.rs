@@ -2,12 +2,12 @@
 //! works. Nothing is told of other servers.
 
 use super::report::Check;
+use crate::cli::Serve;
 use crate::cli::client::merge::{self, NoMerge};
 use crate::cli::client::places::{self, Bases, Client, Place};
-use crate::cli::client::{program, writing};
-use crate::cli::{Cli, Command};
+use crate::cli::client::{entry, program, writing};
+use crate::cli::serve::start::{self, Surroundings};
 use crate::config::variable;
-use clap::Parser as _;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ struct Found<'a> {
     client: Option<Client>,
     place: &'a Place,
     file: &'a Path,
+    /// Where clients are taken to start servers: here.
+    project: &'a Path,
 }
 
 pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
@@ -29,8 +31,8 @@ pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
     let mut named = false;
     let mut checks = Vec::new();
     for (client, place, file) in places::existing(&bases) {
-        let found = Found { client, place: &place, file: &file };
-        match found.entries(project) {
+        let found = Found { client, place: &place, file: &file, project };
+        match found.entries() {
             Ok(entries) if entries.is_empty() => {
                 checks.push(Check::ok(format!("{}: {} does not name {OURS}", place.title, file.display())));
             }
@@ -52,7 +54,7 @@ pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
 
 impl Found<'_> {
     /// The entries for this server. Claude Code has further ones for single projects in the same file.
-    fn entries(&self, project: &Path) -> Result<Vec<(String, Value)>, Check> {
+    fn entries(&self) -> Result<Vec<(String, Value)>, Check> {
         let Place { title, format, servers, .. } = *self.place;
         let path = self.file.display();
         let text = writing::text(self.file).map_err(|error| Check::warned(&format!("{title}: {error}")))?;
@@ -64,7 +66,7 @@ impl Found<'_> {
         let wrong = |error: NoMerge| Check::warn(format!("{title}: {path}: {error}"), "see what is there");
         let here = merge::entries(&read, servers).map_err(wrong)?;
         let project =
-            project.to_str().and_then(|project| read.get("projects")?.get(project)?.get(servers)?.as_object());
+            self.project.to_str().and_then(|project| read.get("projects")?.get(project)?.get(servers)?.as_object());
         let entries = here.into_iter().chain(project).flatten();
         Ok(entries
             .filter(|(name, entry)| is_ours(name, entry))
@@ -76,13 +78,7 @@ impl Found<'_> {
     fn check(&self, name: &str, entry: &Value) -> Vec<Check> {
         let title = self.place.title;
         let said = format!("{title}: `{name}` in {}", self.file.display());
-        let again = match self.client {
-            Some(client) => {
-                let project = if self.place.scope == places::Scope::Project { " --scope project" } else { "" };
-                format!("write it anew: `skillcell client {} DIR{project} --write --force`", client.word())
-            }
-            None => "correct it there".to_owned(),
-        };
+        let again = self.again(name);
         if ADDRESSES.iter().any(|address| entry.get(address).is_some()) {
             return vec![Check::ok(format!("{said} is reached over HTTP"))];
         }
@@ -110,14 +106,51 @@ impl Found<'_> {
                 &again,
             ));
         }
-        match folders(entry) {
+        let words = words(entry);
+        match words.as_ref().and_then(|words| start::parsed(words.iter().copied())) {
             None => checks.push(Check::fail(format!("{said} has arguments that do not make it a server"), &again)),
-            Some(folders) => checks.extend(folders.iter().filter_map(|folder| self.missing(&said, folder))),
+            Some(serve) => {
+                let folders =
+                    serve.folders.iter().chain(&serve.more.folders).cloned().chain(member(entry, "SKILLS_DIR"));
+                let folders: Vec<String> = folders.flat_map(|list| split(&list)).collect();
+                checks.extend(folders.iter().filter_map(|folder| self.missing(&said, folder)));
+                if let Err(error) = self.try_start(serve, entry) {
+                    checks.push(Check::failed(&format!("{said} would end at once: {error:#}")));
+                }
+            }
         }
         if checks.is_empty() {
             checks.push(Check::ok(format!("{said} starts this program")));
         }
         checks
+    }
+
+    /// How to write an entry of this name anew.
+    fn again(&self, name: &str) -> String {
+        let Some(client) = self.client.filter(|_| entry::is_name(name)) else { return "correct it there".to_owned() };
+        let project = if self.place.scope == places::Scope::Project { " --scope project" } else { "" };
+        let name = if name == OURS { String::new() } else { format!(" --name {name}") };
+        format!("write it anew: `skillcell client {} DIR{project}{name} --write --force`", client.word())
+    }
+
+    /// Whether a server with these arguments would start in the environment that its entry gives it. What a client puts
+    /// values into is nothing that can be known here.
+    fn try_start(&self, serve: Serve, entry: &Value) -> anyhow::Result<()> {
+        let is_open = |value: &Value| value.as_str().is_some_and(|text| text.contains("${"));
+        let values = |key: &str| match entry.get(key) {
+            Some(Value::Array(values)) => values.iter().collect(),
+            Some(Value::Object(values)) => values.values().collect(),
+            value => value.into_iter().collect::<Vec<_>>(),
+        };
+        if ["args", "env", "cwd"].into_iter().flat_map(values).any(is_open) {
+            return Ok(());
+        }
+        let variable = |name: &str| match member(entry, name) {
+            Some(value) => Some(value).filter(|value| !value.trim().is_empty()),
+            None => variable(name),
+        };
+        let folder = entry.get("cwd").and_then(Value::as_str).map_or(self.project, Path::new);
+        start::check(serve, &Surroundings { variable: &variable, working_folder: &self.project.join(folder) })
     }
 
     /// What is wrong with a folder that an entry names.
@@ -141,20 +174,20 @@ fn is_switched_off(entry: &Value) -> bool {
     entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false))
 }
 
-/// The folders that an entry serves, if this version understands its arguments and they make it a server.
-fn folders(entry: &Value) -> Option<Vec<String>> {
-    let words = match entry.get("args") {
-        None => Vec::new(),
-        Some(words) => words.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?,
-    };
-    let cli = Cli::try_parse_from(std::iter::once(OURS).chain(words)).ok()?;
-    let serve = match cli.command {
-        None => cli.serve,
-        Some(Command::Serve(serve)) => serve,
-        Some(_) => return None,
-    };
-    let variable = entry.get("env").and_then(|env| env.get("SKILLS_DIR")?.as_str()).map(str::to_owned);
-    let named = serve.folders.into_iter().chain(serve.more.folders).chain(variable);
-    let split = named.flat_map(|list| list.split(',').map(|folder| folder.trim().to_owned()).collect::<Vec<_>>());
-    Some(split.filter(|folder| !folder.is_empty()).collect())
+/// The arguments of an entry, if they are words.
+fn words(entry: &Value) -> Option<Vec<&str>> {
+    match entry.get("args") {
+        None => Some(Vec::new()),
+        Some(words) => words.as_array()?.iter().map(Value::as_str).collect(),
+    }
+}
+
+/// A variable that an entry sets.
+fn member(entry: &Value, variable: &str) -> Option<String> {
+    entry.get("env")?.get(variable)?.as_str().map(str::to_owned)
+}
+
+/// The folders of a comma list.
+fn split(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|folder| !folder.is_empty()).map(str::to_owned).collect()
 }

@@ -3,6 +3,7 @@
 use super::report::Check;
 use crate::audit::Audit;
 use crate::config::places::Places;
+use crate::config::variable;
 use crate::printable::counted;
 use crate::sandbox::runtimes::Cache;
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::path::Path;
 pub fn checks(places: Option<&Places>) -> Vec<Check> {
     let Some(places) = places else {
         return vec![Check::warn(
-            "HOME is not set, so compiled code is not kept and there is no audit record",
+            format!("{}, so compiled code is not kept and there is no audit record", Places::missing(variable)),
             "set HOME where the server is started",
         )];
     };

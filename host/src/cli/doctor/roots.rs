@@ -27,6 +27,8 @@ pub struct Root {
     label: String,
     kind: RootKind,
     pub path: PathBuf,
+    /// Whether it is a place inside a folder that was given, or in a clone, which need not be there.
+    is_inner: bool,
     opened: std::io::Result<()>,
     /// Its skills by their paths, each with its address.
     pub skills: BTreeMap<String, String>,
@@ -54,7 +56,9 @@ impl Seen {
                 label: root.label.clone(),
                 kind: root.kind,
                 path: root.path(),
-                opened: root.open().map(drop),
+                is_inner: root.is_inner(),
+                // A folder can be opened that nobody may look into.
+                opened: root.open().and_then(|folder| folder.entries()).map(drop),
                 skills: skills
                     .filter(|skill| skill.file.root == number)
                     .map(|skill| (skill.skill_path.clone(), skill.address.clone()))
@@ -106,9 +110,12 @@ pub fn checks(seen: &anyhow::Result<Seen>) -> Vec<Check> {
 /// Nothing for a place inside a folder that was given, in which skills would count and are not.
 fn check(root: &Root, all: &[Root]) -> Option<Check> {
     let (label, path) = (&root.label, root.path.display());
-    let is_inside = all.iter().any(|other| other.path != root.path && root.path.starts_with(&other.path));
+    let is_in_trouble =
+        |other: &Root| other.path != root.path && root.path.starts_with(&other.path) && other.opened.is_err();
     Some(match &root.opened {
-        Err(error) if error.kind() == ErrorKind::NotFound && is_inside => return None,
+        Err(error) if root.is_inner && error.kind() == ErrorKind::NotFound => return None,
+        // What is wrong with the folder is told once.
+        Err(_) if root.is_inner && all.iter().any(is_in_trouble) => return None,
         Err(error) if error.kind() == ErrorKind::NotFound && root.kind == RootKind::Folder => Check::warn(
             format!("{label}: {path} is not there"),
             "make it, or correct its name; its skills are served as soon as it is there",
@@ -117,6 +124,10 @@ fn check(root: &Root, all: &[Root]) -> Option<Check> {
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
             Check::fail(format!("{label}: {path} is no folder"), "name the folder that it is in")
         }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Check::fail(
+            format!("{label}: {path} may not be read by this user"),
+            "let this user read and enter it, as with `chmod u+rx`, or name another folder",
+        ),
         Err(error) => Check::fail(
             format!("{label}: {path} cannot be read: {error}"),
             "let this user read it, or name another folder",

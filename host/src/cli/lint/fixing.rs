@@ -32,7 +32,7 @@ pub struct Mended {
 /// Mends files until nothing mechanical is left. Returns what was done, and the last look.
 pub async fn fix(opened: &Opened, folders: &Folders, allow: &[String]) -> anyhow::Result<(Vec<Mended>, Look)> {
     let mut done: BTreeMap<String, Mended> = BTreeMap::new();
-    let mut look = Look::at(opened, allow).await?;
+    let mut look = Look::at(opened, folders, allow).await?;
     for _ in 0..MOST_ROUNDS {
         let mut is_mended = false;
         for looked in &look.files {
@@ -52,14 +52,14 @@ pub async fn fix(opened: &Opened, folders: &Folders, allow: &[String]) -> anyhow
             break;
         }
         opened.catalog.bring_in(None).await;
-        look = Look::at(opened, allow).await?;
+        look = Look::at(opened, folders, allow).await?;
     }
     Ok((done.into_values().collect(), look))
 }
 
 /// What `fix` would do first, without doing it.
 pub async fn rehearse(opened: &Opened, folders: &Folders, allow: &[String]) -> anyhow::Result<(Vec<Mended>, Look)> {
-    let look = Look::at(opened, allow).await?;
+    let look = Look::at(opened, folders, allow).await?;
     let rehearsed = |looked: &Looked| {
         let (codes, edits) = mends(looked)?;
         let changes = changes::changes(&looked.source.as_ref()?.text, &edits);

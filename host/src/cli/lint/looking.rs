@@ -1,5 +1,6 @@
 //! One look at everything: what the engine says about each file, and which tools skills mention.
 
+use super::report::Folders;
 use crate::bindings::catalog::{Mention, ReviewRequest, ReviewedFile};
 use crate::catalog::Catalog;
 use crate::cli::mentions::{self, MOST};
@@ -39,10 +40,11 @@ struct Counted {
 
 impl Look {
     /// Silences these codes.
-    pub async fn at(opened: &Opened, allow: &[String]) -> anyhow::Result<Self> {
+    pub async fn at(opened: &Opened, folders: &Folders, allow: &[String]) -> anyhow::Result<Self> {
         let runnable = opened.config.scripts.runners.keys().cloned().collect();
         let other_codes = mentions::codes().into_iter().map(|known| known.code).collect();
-        let request = ReviewRequest { start: 0, allow: allow.to_vec(), other_codes, runnable };
+        let folders = folders.all();
+        let request = ReviewRequest { start: 0, allow: allow.to_vec(), other_codes, runnable, folders };
         let counted = Arc::new(Counted::default());
         let shown = Arc::clone(&counted);
         let progress = Progress::begin("checking files", move || shown.reached());

@@ -96,6 +96,11 @@ impl Folders {
         Self(roots.iter().map(folder).collect())
     }
 
+    /// All of them in their order.
+    pub fn all(&self) -> Vec<String> {
+        self.0.iter().map(|(_, shown)| shown.display().to_string()).collect()
+    }
+
     pub fn shown(&self, location: &Location) -> String {
         let folder = self.0.get(location.root as usize).map(|(_, shown)| shown.as_path());
         let path = folder.unwrap_or_else(|| Path::new("")).join(&location.path);

@@ -41,7 +41,7 @@ pub fn sarif(report: &Report, codes: &Codes, working_folder: &Path) -> Value {
                 "rules": rules,
             }},
             "columnKind": "unicodeCodePoints",
-            "originalUriBaseIds": {BASE: {"uri": format!("{}/", file_uri(working_folder))}},
+            "originalUriBaseIds": {BASE: {"uri": folder_uri(working_folder)}},
             "results": results,
         }],
     })
@@ -81,6 +81,12 @@ fn result(told: &Told, codes: &Codes, working_folder: &Path) -> Value {
         result["suppressions"] = json!([{"kind": kind}]);
     }
     result
+}
+
+/// With a slash at its end, which only the top of the disk has already.
+fn folder_uri(path: &Path) -> String {
+    let uri = file_uri(path);
+    if uri.ends_with('/') { uri } else { uri + "/" }
 }
 
 fn file_uri(path: &Path) -> String {

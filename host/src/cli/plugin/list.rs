@@ -177,7 +177,7 @@ impl Plugin {
 }
 
 fn lines(plugins: &[Plugin], output: Output) -> Vec<String> {
-    let header = ["name", "world", "in use", "bytes", "sha256", "", "from"].map(str::to_owned).to_vec();
+    let header = ["NAME", "WORLD", "IN USE", "BYTES", "SHA256", "", "FROM"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(plugins.iter().map(Plugin::row)).collect();
     let mut lines = table(output, &rows);
     for plugin in plugins {

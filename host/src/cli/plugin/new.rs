@@ -1,7 +1,6 @@
 //! `skillcell plugin new`: a project that builds a plugin, ready to be changed.
 
-#![expect(clippy::print_stdout, reason = "here a person reads standard output; no server is running")]
-
+use crate::terminal;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use std::fs::OpenOptions;
@@ -63,10 +62,12 @@ pub fn run(arguments: &New) -> anyhow::Result<ExitCode> {
     for (path, text) in files(name) {
         write(&folder.join(path), &text)?;
     }
-    println!("{} has a scorer that builds. Next, in that folder:", folder.display());
-    println!("  cargo build --release --target wasm32-wasip2");
-    println!("  cargo test");
-    println!("  skillcell plugin check target/wasm32-wasip2/release/{}.wasm", file_name(name));
+    terminal::print_lines(&[
+        format!("{} has a scorer that builds. Next, in that folder:", folder.display()),
+        "  cargo build --release --target wasm32-wasip2".to_owned(),
+        "  cargo test".to_owned(),
+        format!("  skillcell plugin check target/wasm32-wasip2/release/{}.wasm", file_name(name)),
+    ])?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -44,6 +44,19 @@ fn a_folder_with_files_and_no_git_becomes_a_clone() {
 }
 
 #[test]
+fn a_lock_with_a_time_that_is_still_to_come_was_left_behind() {
+    let scene = Scene::new();
+    scene.push("main", &TWO);
+    scene.sync().unwrap();
+    let lock = scene.clone().join(".git/index.lock");
+    File::create(&lock).unwrap().set_modified(SystemTime::now() + Duration::from_hours(1000)).unwrap();
+    scene.push("main", &[("a/SKILL.md", "new")]);
+    scene.sync().unwrap();
+    scene.expect(&[("a/SKILL.md", "new")]);
+    assert!(!lock.exists());
+}
+
+#[test]
 fn locks_that_somebody_left_are_removed_and_fresh_ones_are_told() {
     let scene = Scene::new();
     scene.push("main", &TWO);

@@ -34,6 +34,34 @@ fn a_forced_push_ends_at_the_state_of_the_remote() {
 }
 
 #[test]
+fn edits_that_git_was_told_to_overlook_are_found_all_the_same() {
+    let scene = Scene::new();
+    scene.push("main", &TWO);
+    scene.sync().unwrap();
+    let overlook = |path: &str, flags: IndexEntryFlag, more: IndexEntryExtendedFlag| {
+        let repository = place::open(&scene.clone()).unwrap();
+        let mut index = repository.index().unwrap();
+        let mut entry = index.get_path(Path::new(path), 0).unwrap();
+        entry.flags |= flags.bits();
+        entry.flags_extended |= more.bits();
+        index.add(&entry).unwrap();
+        index.write().unwrap();
+    };
+    overlook("a/SKILL.md", IndexEntryFlag::VALID, IndexEntryExtendedFlag::empty());
+    overlook("b/SKILL.md", IndexEntryFlag::empty(), IndexEntryExtendedFlag::SKIP_WORKTREE);
+    scene.write("a/SKILL.md", "mine");
+    scene.write("b/SKILL.md", "also mine");
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+    let backups = scene.backups();
+    assert_eq!((&*backups[0]["a/SKILL.md"], &*backups[0]["b/SKILL.md"]), ("mine", "also mine"));
+    scene.write("b/SKILL.md", "once more");
+    scene.sync().unwrap();
+    scene.expect(&TWO);
+    assert_eq!(scene.backups().len(), 2, "nothing is overlooked any more");
+}
+
+#[test]
 fn local_edits_are_kept_in_a_backup_and_the_remote_wins() {
     let scene = Scene::new();
     scene.push("main", &[("a/SKILL.md", "a"), ("b/SKILL.md", "b"), ("gone.md", "gone"), (".gitignore", "*.log\n")]);

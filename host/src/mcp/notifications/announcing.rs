@@ -2,7 +2,7 @@
 
 use super::{Lists, Notice, digest};
 use crate::catalog::News;
-use crate::catalog::keeping::{LOOK_LONGEST, LOOK_QUIET};
+use crate::catalog::keeping::LOOK_EVERY;
 use crate::library::watch::{self, Disturbances};
 use crate::mcp::server::Skillcell;
 use crate::mcp::surface::Announces;
@@ -10,6 +10,8 @@ use crate::mcp::texts::Prints;
 use crate::printable::counted;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch::Receiver;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 /// A subscribed resource is read again when its files were left alone for this long.
@@ -19,30 +21,27 @@ const UPDATE_QUIET: Duration = Duration::from_millis(100);
 const UPDATE_LONGEST: Duration = Duration::from_secs(1);
 
 /// Finds out what changed and tells everybody, until the server ends.
-pub async fn announce(server: Skillcell, disturbances: Disturbances, ended: CancellationToken) {
-    let both = async { tokio::join!(lists(&server, disturbances.clone()), resources(&server, disturbances.clone())) };
+pub async fn announce(server: Skillcell, disturbances: Disturbances, calm: Receiver<()>, ended: CancellationToken) {
+    let both = async { tokio::join!(lists(&server, calm), resources(&server, disturbances)) };
     ended.run_until_cancelled(both).await;
 }
 
-/// Tells of lists when the disk is calm, so that many changes are told once, also when clients ask for lists meanwhile.
-async fn lists(server: &Skillcell, mut disturbances: Disturbances) {
+/// Tells of lists when the disk is calm and everything on it is served, so that many changes are told once, also when clients
+/// ask for lists meanwhile.
+async fn lists(server: &Skillcell, mut calm: Receiver<()>) {
     let mut news = server.catalog.news();
     let mut told = Told::default();
-    let now = *news.borrow_and_update();
-    told.compare(server, now).await;
-    while news.changed().await.is_ok() {
+    loop {
+        let is_calm = tokio::select! {
+            Ok(()) = calm.changed() => true,
+            Ok(()) = news.changed() => false,
+            else => return,
+        };
         let newest = *news.borrow_and_update();
         told.compare(server, newest).await;
-        loop {
-            tokio::select! {
-                () = watch::calm(&mut disturbances, LOOK_QUIET, LOOK_LONGEST) => break,
-                Ok(()) = news.changed() => {
-                    let newest = *news.borrow_and_update();
-                    told.compare(server, newest).await;
-                }
-            }
+        if is_calm {
+            told.tell(server);
         }
-        told.tell(server);
     }
 }
 
@@ -58,7 +57,7 @@ struct Told {
 impl Told {
     /// Looks which lists have another answer. A client may have asked for any of them, so all are told that ever had.
     async fn compare(&mut self, server: &Skillcell, news: News) {
-        if news.generation == 0 {
+        if news == self.seen {
             return;
         }
         let Ok(index) = server.catalog.index().await else { return };
@@ -95,9 +94,13 @@ impl Told {
 async fn resources(server: &Skillcell, mut disturbances: Disturbances) {
     let mut news = server.catalog.news();
     let mut watching = true;
+    // For files that no generation is made from, where nobody watches them.
+    let mut clock = interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             Ok(()) = news.changed() => {}
+            _ = clock.tick() => {}
             more = watch::settled(&mut disturbances, UPDATE_QUIET, UPDATE_LONGEST), if watching => watching = more,
         }
         updates(server).await;

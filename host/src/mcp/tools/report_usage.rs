@@ -30,8 +30,13 @@ pub async fn report_usage(server: &Skillcell, mut arguments: Arguments) -> Resul
     let shown = comment.as_deref().filter(|_| server.config.analytics.include_text);
     let shown = shown.map(logged).unwrap_or_default();
     tracing::info!("feedback: `{}` was {verdict}{shown}", printable(&address));
-    server.usage.raise(Event::SkillFeedback { skill_path: address.clone(), useful, comment });
-    Ok(Answer::json(&Recorded { recorded: true, message: format!("Feedback recorded for {address}") }))
+    let recorded = server.usage.raise(Event::SkillFeedback { skill_path: address.clone(), useful, comment });
+    let message = if recorded {
+        format!("Feedback recorded for {address}")
+    } else {
+        format!("Feedback for {address} could not be written to disk\nhint: the server's log says why")
+    };
+    Ok(Answer::json(&Recorded { recorded, message }))
 }
 
 /// The beginning of a comment, as it is logged.

@@ -47,6 +47,17 @@ fn what_is_added_looks_like_the_rest() {
 }
 
 #[test]
+fn half_a_letter_keeps_nothing_from_being_changed_and_stays() {
+    let before = r#"{"history":[{"display":"hi \ud83d"}],"\udc00":"\ud83d\ude00","s":{}}"#;
+    for format in [Format::Json, Format::Loose] {
+        let after = set(before, format, &["s"], "new", &new()).unwrap();
+        assert_eq!(after, before.replace(r#""s":{}"#, &format!(r#""s":{{"new":{NEW}}}"#)));
+        assert_eq!(remove(&after, format, &["s"], "new").unwrap(), before);
+        assert_eq!(read(before, format).unwrap()["history"][0]["display"], "hi \u{fffd}");
+    }
+}
+
+#[test]
 fn comments_stay_where_they_belong() {
     let before = "// mine\n{\n  // servers\n  \"s\": {\n    \"old\": {}, // the old one\n    // not this: \"x\": {},\n    \"other\": {} /* other */ // still other\n    // the end\n  }, // after\n}\n// last\n";
     let after = added(before);

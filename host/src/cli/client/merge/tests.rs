@@ -52,10 +52,13 @@ fn an_entry_that_differs_is_replaced_only_on_demand_and_keeps_what_others_added(
 
 #[test]
 fn a_place_of_the_wrong_type_is_refused() {
-    for text in ["{\"mcpServers\": []}", "{\"mcpServers\": null}", "{\"mcpServers\": \"x\"}", "[]", "5", "null"] {
+    for text in ["{\"mcpServers\": []}", "{\"mcpServers\": null}", "{\"mcpServers\": \"x\"}"] {
         assert!(matches!(put_for(Client::Claude, text, true), Err(NoMerge::WrongPlace(_))), "{text}");
         let place = places::of(Client::Claude, Scope::User);
         assert!(matches!(take(text, &place, "skillcell"), Err(NoMerge::WrongPlace(_))), "{text}");
+    }
+    for text in ["[]", "5", "null"] {
+        assert!(matches!(put_for(Client::Claude, text, true), Err(NoMerge::NoGroup)), "{text}");
     }
     assert!(matches!(put_for(Client::Codex, "mcp_servers = []\n", true), Err(NoMerge::WrongPlace(_))));
     assert!(matches!(put_for(Client::Claude, "{\"a\": 1", true), Err(NoMerge::Malformed(_))));
