@@ -2,7 +2,8 @@
 //!
 //! As long as no skill comes, goes or is called differently, everything that follows from their being together stays.
 
-use super::{Catalog, Reading};
+use super::Catalog;
+use super::contents::Reading;
 use crate::bindings::exports::skillcell::plugin::catalog::{Change, Location, Problem};
 use crate::neighbours;
 use crate::settings::SETTINGS_FILE;
