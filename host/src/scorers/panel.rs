@@ -7,7 +7,6 @@ use crate::bindings::catalog::{Answer, Called, Explained, Matching, Request};
 use crate::bindings::types::{Scored, TextChange};
 use crate::catalog::{AskError, Catalog, Ranker};
 use crate::config::Config;
-use crate::library::snapshot::Snapshot;
 use crate::printable::counted;
 use crate::runtime::call::Broken;
 use crate::sandbox::runtimes::Cache;
@@ -15,7 +14,7 @@ use crate::worlds::engine::EngineInstance;
 use crate::worlds::plugin_file::FileState;
 use crate::worlds::scorer::{Prepared, Scorer, ScorerWorld};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most candidates that are explained.
 const MOST: u32 = 10;
@@ -42,9 +41,8 @@ struct Member {
 
 /// Until another generation is served, or another engine is asked: the scorers that know its skills.
 struct Informed {
-    engine: u64,
-    /// Not kept alive: only whether it is the same one counts.
-    snapshot: Weak<Snapshot>,
+    /// Of the engine, when it told of them.
+    state: (u64, u64),
     /// The numbers of all skills that scorers are told of, in ascending order, as their answers are.
     numbers: Vec<u32>,
     /// In the order of the members. One that failed is prepared anew for the next question.
@@ -58,9 +56,9 @@ pub async fn answer(
     context: String,
 ) -> Result<(Answer, Option<Explanation>), AskError> {
     let request = Request { context, chosen: None };
-    let question = move |ranker: &mut Ranker<'_>, snapshot: &Arc<Snapshot>| {
+    let question = move |ranker: &mut Ranker<'_>, _: &_| {
         let found = ranker.find(&request)?;
-        let explain = |panel: &Arc<Panel>| panel.explain(ranker.engine, snapshot, &request.context);
+        let explain = |panel: &Arc<Panel>| panel.explain(ranker.engine, &request.context);
         let explained = panel.as_ref().map(explain).transpose()?;
         // No skill was named that could be unknown.
         Ok((found.unwrap_or(Answer::NoMatch), explained))
@@ -93,16 +91,11 @@ impl Panel {
     }
 
     /// What each scorer gives the best candidates.
-    fn explain(
-        &self,
-        engine: &mut EngineInstance,
-        snapshot: &Arc<Snapshot>,
-        context: &str,
-    ) -> Result<Explanation, Broken> {
+    fn explain(&self, engine: &mut EngineInstance, context: &str) -> Result<Explanation, Broken> {
         let mut informed = self.informed.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = match informed.take().filter(|known| known.are_about(engine, snapshot)) {
+        let mut known = match informed.take().filter(|known| known.state == engine.state()) {
             Some(known) => known,
-            None => Informed::new(engine, snapshot, self.members.len())?,
+            None => Informed::new(engine, self.members.len())?,
         };
         let explained = self.explain_with(&mut known, engine, context)?;
         *informed = Some(known);
@@ -153,15 +146,11 @@ impl Panel {
 
 impl Informed {
     /// Nobody knows anything yet.
-    fn new(engine: &mut EngineInstance, snapshot: &Arc<Snapshot>, members: usize) -> Result<Self, Broken> {
+    fn new(engine: &mut EngineInstance, members: usize) -> Result<Self, Broken> {
         let prepared = std::iter::repeat_with(|| None).take(members).collect();
-        let (number, numbers) = (engine.number(), numbers(engine)?);
+        let numbers = numbers(engine)?;
         tracing::debug!("every scorer is told of {}", counted(numbers.len(), "skill"));
-        Ok(Self { engine: number, snapshot: Arc::downgrade(snapshot), numbers, prepared })
-    }
-
-    fn are_about(&self, engine: &EngineInstance, snapshot: &Arc<Snapshot>) -> bool {
-        self.engine == engine.number() && std::ptr::eq(self.snapshot.as_ptr(), Arc::as_ptr(snapshot))
+        Ok(Self { state: engine.state(), numbers, prepared })
     }
 }
 

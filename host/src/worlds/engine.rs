@@ -67,6 +67,8 @@ pub struct Terms {
 /// Until it breaks or the process ends: one engine with its catalog.
 pub struct EngineInstance {
     number: u64,
+    /// How often it was given changes.
+    updates: u64,
     runtime: Arc<Runtime>,
     store: Store<EngineState>,
     engine: Engine,
@@ -114,7 +116,7 @@ impl EngineWorld {
             Ok(engine)
         })?;
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(EngineInstance { number, runtime: Arc::clone(&self.runtime), store, engine })
+        Ok(EngineInstance { number, updates: 0, runtime: Arc::clone(&self.runtime), store, engine })
     }
 }
 
@@ -131,8 +133,14 @@ impl EngineInstance {
         self.number
     }
 
+    /// As long as it is the same, so are all answers.
+    pub fn state(&self) -> (u64, u64) {
+        (self.number, self.updates)
+    }
+
     /// Takes in changes. From now on the engine is handed files of this snapshot.
     pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<(), BrokenUpdate> {
+        self.updates += 1;
         let lender = &mut self.store.data_mut().lender;
         lender.start(snapshot);
         let updated = self.call("update", UPDATE_TIME, |engine, store| engine.call_update(store, changes));
