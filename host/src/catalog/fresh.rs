@@ -6,7 +6,7 @@ use super::pair::Published;
 use super::waiting::Waiting;
 use super::{AskError, Catalog, FRESH_TRIES, Ranker};
 use crate::bindings::types::Location;
-use crate::library::snapshot::{Freshness, Snapshot};
+use crate::library::snapshot::Snapshot;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use std::sync::Arc;
 pub struct Checked<T> {
     pub answer: T,
     pub published: Published,
-    pub freshness: Freshness,
+    /// Whether they are on disk as they are served. Never when the answer says something about all files.
+    pub is_current: bool,
     /// Missing when the answer says something about all files.
     pub sources: Option<Sources>,
 }
@@ -48,12 +49,11 @@ impl Catalog {
             let asked = self.ask_of(move |seated, published| {
                 let answer = question(&mut catalog.shared.ranker(seated), &published.snapshot)?;
                 let files = sources(&answer);
-                let freshness =
-                    files.as_ref().map_or(Freshness::Changed, |files| catalog.freshness(&published.snapshot, files));
+                let is_current = files.as_ref().is_some_and(|files| catalog.is_current(&published.snapshot, files));
                 // Only whoever finds something changed wants to know more.
-                let files = files.filter(|_| freshness != Freshness::Current);
+                let files = files.filter(|_| !is_current);
                 let sources = files.map(|files| Sources::of(files, &mut seated.engine)).transpose()?;
-                Ok(Checked { answer, published: published.clone(), freshness, sources })
+                Ok(Checked { answer, published: published.clone(), is_current, sources })
             });
             if let Some(answer) = self.settle(asked.await?, &mut waiting, anew.clone()).await {
                 return Ok(answer);
@@ -69,8 +69,8 @@ impl Catalog {
         waiting: &mut Waiting,
         anew: impl FnOnce(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Send + 'static,
     ) -> Option<T> {
-        let Checked { mut answer, published, freshness, sources } = checked;
-        if freshness == Freshness::Current || waiting.is_over(&published) || self.is_frozen() {
+        let Checked { mut answer, published, is_current, sources } = checked;
+        if is_current || waiting.is_over(&published) || self.is_frozen() {
             return Some(answer);
         }
         if let Some(sources) = sources
@@ -87,8 +87,8 @@ impl Catalog {
         (published.generation == self.shared.pair.published().generation).then_some(answer)
     }
 
-    /// How far these files are on disk as they are served.
-    pub(super) fn freshness(&self, snapshot: &Snapshot, files: &[Location]) -> Freshness {
-        if self.is_frozen() { Freshness::Current } else { snapshot.freshness(&self.shared.builder.terms.roots, files) }
+    /// Whether these files are on disk as they are served.
+    pub(super) fn is_current(&self, snapshot: &Snapshot, files: &[Location]) -> bool {
+        self.is_frozen() || snapshot.is_current(&self.shared.builder.terms.roots, files)
     }
 }

@@ -102,7 +102,7 @@ impl Draft {
                     match engine.skill_in(&skill.file)? {
                         Some(now) if is_called_like(skill, &now) => *skill = Listed::new(now),
                         // That may have changed what others are called.
-                        _ => return Ok(Self::empty(self.generation)),
+                        _ => return Self::empty(self.generation).go_on(engine, most),
                     }
                 }
                 if positions.is_empty() {

@@ -8,7 +8,7 @@ use super::waiting::Waiting;
 use super::{AskError, Catalog, FRESH_TRIES};
 use crate::bindings::catalog::{Called, FoundSkill, LookupError};
 use crate::bindings::types::{Location, Summary};
-use crate::library::snapshot::{Freshness, Snapshot};
+use crate::library::snapshot::Snapshot;
 use crate::worlds::engine::EngineInstance;
 use std::sync::Arc;
 
@@ -26,17 +26,17 @@ impl Catalog {
         let mut waiting = Waiting::new();
         for _ in 0..FRESH_TRIES {
             let (found, published) = self.find_skill(name).await?;
-            let (answer, freshness, sources) = match found {
+            let (answer, is_current, sources) = match found {
                 Ok(skill) => {
-                    let (served, freshness) = self.served(&skill, &published);
+                    let (served, is_current) = self.served(&skill, &published);
                     let Summary { file, .. } = &skill.summary;
                     let sources = Sources { files: vec![file.clone()], skills: vec![skill.summary.clone()] };
-                    (served, freshness, Some(sources))
+                    (served, is_current, Some(sources))
                 }
                 // That there is no such skill is said only after a look at everything.
-                Err(error) => (Err(error), Freshness::Changed, None),
+                Err(error) => (Err(error), false, None),
             };
-            let checked = Checked { answer, published, freshness, sources };
+            let checked = Checked { answer, published, is_current, sources };
             let (wanted, limit) = (name.to_owned(), self.shared.builder.terms.file_limit);
             let anew = move |_: &_, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
                 let found = engine.skill_of(&wanted, Called::ByName)?;
@@ -67,13 +67,13 @@ impl Catalog {
 
     /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each. A disk of another
     /// machine may take its time, and then nobody else waits with it.
-    fn served(&self, skill: &Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, Freshness) {
+    fn served(&self, skill: &Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, bool) {
         let limit = self.shared.builder.terms.file_limit;
         let Location { root, .. } = &skill.summary.file;
         let is_local = published.snapshot.root(*root).is_some_and(|root| root.is_local);
         let look = || {
-            let freshness = self.freshness(&published.snapshot, std::slice::from_ref(&skill.summary.file));
-            (served_from(&published.snapshot, skill, limit), freshness)
+            let is_current = self.is_current(&published.snapshot, std::slice::from_ref(&skill.summary.file));
+            (served_from(&published.snapshot, skill, limit), is_current)
         };
         if is_local { look() } else { tokio::task::block_in_place(look) }
     }

@@ -165,49 +165,33 @@ impl Snapshot {
         Ok(reading::read(&resources, &asset.file, limit)?.bytes)
     }
 
-    /// How far these files are still on disk as this snapshot has them.
-    pub fn freshness(&self, roots: &[SkillRoot], files: &[Location]) -> Freshness {
-        let of_file = |Location { root: number, path }: &Location| {
-            let (Some(root), Some(known)) = (roots.get(*number as usize), self.root(*number)) else {
-                return Freshness::Changed;
-            };
+    /// Whether these files are on disk as this snapshot has them, and nothing was added or removed in the folders above.
+    pub fn is_current(&self, roots: &[SkillRoot], files: &[Location]) -> bool {
+        files.iter().all(|Location { root: number, path }| {
+            let (Some(root), Some(known)) = (roots.get(*number as usize), self.root(*number)) else { return false };
             // The folder as it is now: another one may have taken its place.
             match root.open() {
-                Ok(folder) => known.freshness(&folder, path),
-                Err(_) if known.folder.is_none() => Freshness::Current,
-                Err(_) => Freshness::Changed,
+                Ok(folder) => known.is_current(&folder, path),
+                Err(_) => known.folder.is_none(),
             }
-        };
-        files.iter().map(of_file).max().unwrap_or(Freshness::Current)
+        })
     }
 }
 
-/// What a look at a few files tells, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Freshness {
-    /// The files are the same, and nothing was added or removed in the folders above them.
-    Current,
-    /// The files are the same, but something appeared or vanished beside or above them.
-    SameFiles,
-    Changed,
-}
-
 impl RootSnapshot {
-    fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
+    fn is_current(&self, folder: &Dir, path: &str) -> bool {
         let known = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
         // What nobody has read is the same if there is none.
         let is_missing = || statat(folder, path, AtFlags::empty()).err() == Some(rustix::io::Errno::NOENT);
-        let is_current = known.map_or_else(is_missing, |file| file.is_current(folder, path));
-        if !is_current {
-            return Freshness::Changed;
+        if !known.map_or_else(is_missing, |file| file.is_current(folder, path)) {
+            return false;
         }
         let above = |path: &str| path.rfind('/').unwrap_or(0);
         let mut ends = std::iter::successors(Some(above(path)), |end| (*end > 0).then(|| above(&path[..*end])));
-        let listed = ends.all(|end| {
+        ends.all(|end| {
             let above = &path[..end];
             self.folders.get(above).is_some_and(|known| known.is_current(folder, above))
-        });
-        if listed { Freshness::Current } else { Freshness::SameFiles }
+        })
     }
 }
 

@@ -132,18 +132,18 @@ mod tests {
 
     #[test]
     fn a_path_with_a_variable_in_it_is_refused_where_it_would_be_replaced() {
-        let odd = entry("skillcell", "/work/$HOME");
+        let odd = entry("skillcell", "/srv/$HOME");
         assert!(odd.check_for(Client::Gemini, "Gemini").is_err());
         assert!(odd.check_for(Client::Codex, "Codex").is_ok());
-        assert!(entry("/$x/skillcell", "/work").check_for(Client::Claude, "Claude Code").is_err());
+        assert!(entry("/$x/skillcell", "/srv").check_for(Client::Claude, "Claude Code").is_err());
     }
 
     #[test]
     fn own_commands_can_be_pasted() {
-        let odd = entry("/opt/it's here/skillcell", "/work/a b");
+        let odd = entry("/opt/it's here/skillcell", "/srv/a b");
         assert_eq!(
             odd.own_command(Client::Claude, Scope::Project).unwrap(),
-            r"claude mcp add --scope project skillcell -- '/opt/it'\''s here/skillcell' serve '/work/a b'"
+            r"claude mcp add --scope project skillcell -- '/opt/it'\''s here/skillcell' serve '/srv/a b'"
         );
         assert_eq!(
             entry("skillcell", "/w").own_command(Client::Vscode, Scope::User).unwrap(),

@@ -211,24 +211,24 @@ mod tests {
     #[test]
     fn every_client_has_a_file_for_the_user_and_one_for_the_project() {
         let nothing = |_: &str| None;
-        let bases = Bases { home: Some(Path::new("/home/me")), project: Path::new("/work"), variable: &nothing };
+        let bases = Bases { home: Some(Path::new("/home/me")), project: Path::new("/srv"), variable: &nothing };
         for client in Client::value_variants() {
             let [user, project] =
                 [Scope::User, Scope::Project].map(|scope| of(*client, scope).file(&bases).expect("a home"));
-            assert!(user.starts_with("/home/me") && project.starts_with("/work"), "{user:?} {project:?}");
+            assert!(user.starts_with("/home/me") && project.starts_with("/srv"), "{user:?} {project:?}");
         }
         let homeless = Bases { home: None, ..bases };
         assert_eq!(of(Client::Claude, Scope::User).file(&homeless), None);
-        assert_eq!(of(Client::Claude, Scope::Project).file(&homeless), Some(PathBuf::from("/work/.mcp.json")));
+        assert_eq!(of(Client::Claude, Scope::Project).file(&homeless), Some(PathBuf::from("/srv/.mcp.json")));
     }
 
     #[test]
     fn a_variable_says_where_a_client_keeps_its_settings() {
         let said = |name: &str| (name == "CODEX_HOME").then(|| "/elsewhere".to_owned());
-        let bases = Bases { home: None, project: Path::new("/work"), variable: &said };
+        let bases = Bases { home: None, project: Path::new("/srv"), variable: &said };
         assert_eq!(of(Client::Codex, Scope::User).file(&bases), Some(PathBuf::from("/elsewhere/config.toml")));
         let relative = |_: &str| Some("elsewhere".to_owned());
-        let bases = Bases { home: Some(Path::new("/home/me")), project: Path::new("/work"), variable: &relative };
+        let bases = Bases { home: Some(Path::new("/home/me")), project: Path::new("/srv"), variable: &relative };
         assert_eq!(of(Client::Codex, Scope::User).file(&bases), Some(PathBuf::from("/home/me/.codex/config.toml")));
     }
 
