@@ -21,13 +21,14 @@ mod settings;
 mod skills;
 mod waiting;
 
+pub use looking::Look;
 pub use ranking::Ranker;
 pub use remembered::{Index, Listed};
 pub use skills::Served;
 
 use crate::bindings::catalog::LookupError;
 use crate::library::snapshot::Snapshot;
-use crate::library::stillness::Stillness;
+use crate::library::witness::Witness;
 use crate::printable::quoted;
 use crate::runtime::call::Broken;
 use crate::scorers::Scorers;
@@ -35,7 +36,7 @@ use crate::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use bringing::Difference;
 use building::Builder;
 use found::Found;
-use looking::{Look, Looking};
+use looking::Looking;
 use pair::{Pair, Published, Seated};
 use remembered::Remembered;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -123,9 +124,9 @@ impl Catalog {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Spares looks at the disk when nothing changed there.
-    pub fn trust(&self, stillness: Arc<Stillness>) {
-        self.shared.looking.trust(stillness);
+    /// Spares looks at what certainly did not change.
+    pub fn trust(&self, witness: Arc<Witness>) {
+        self.shared.looking.trust(witness);
     }
 
     /// From now on the catalog stays as it is, or as its first generation will be, whatever happens on disk.
@@ -172,7 +173,7 @@ impl Catalog {
     async fn look_first(&self) -> Result<(), AskError> {
         let mut waiting = Waiting::new();
         self.first_generation().await?;
-        self.catch_up(&mut waiting, Look::OnlyIfStirred).await;
+        self.catch_up(&mut waiting, Look::Stirred).await;
         Ok(())
     }
 
@@ -195,7 +196,7 @@ impl Catalog {
         for _ in 0..FRESH_TRIES {
             let before = generation();
             // Nearly always nothing changed, so the answer is made while the disk is looked at.
-            let caught_up = self.catch_up(&mut waiting, Look::OnlyIfStirred);
+            let caught_up = self.catch_up(&mut waiting, Look::Stirred);
             let (_, answer) = tokio::join!(caught_up, self.rank(question.clone()));
             if generation() == before {
                 return answer;
@@ -209,14 +210,15 @@ impl Catalog {
         if self.shared.pair.published().generation == 0 { self.ask(|_, _| Ok(())).await } else { Ok(()) }
     }
 
-    /// Brings in what changed on disk, at first everything. Returns as soon as one engine serves it; the other follows in
-    /// the background. Does nothing if the generation that was found outdated is no longer served.
-    pub async fn bring_in(&self, outdated: Option<u64>) -> Brought {
-        self.bring_in_unless(outdated, std::future::pending()).await
+    /// Looks at the disk and brings in what changed, at first everything. Returns as soon as one engine serves it; the other
+    /// follows in the background.
+    pub async fn bring_in(&self, look: Look) -> Brought {
+        self.bring_in_unless(None, look, std::future::pending()).await
     }
 
-    /// The same for somebody who at some time has waited long enough for others that bring in something.
-    async fn bring_in_unless(&self, outdated: Option<u64>, enough: impl Future<Output = ()>) -> Brought {
+    /// The same for somebody who at some time has waited long enough for others that bring in something, and who may have
+    /// looked already: does nothing if the generation that was found outdated is no longer served.
+    async fn bring_in_unless(&self, outdated: Option<u64>, look: Look, enough: impl Future<Output = ()>) -> Brought {
         let updating = Arc::clone(&self.shared.updating).lock_owned();
         let mut news = self.news();
         let updating = tokio::select! {
@@ -234,7 +236,7 @@ impl Catalog {
         let (done, served) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let found = shared.found.take().filter(|_| outdated.is_some());
-            if catch_unwind(AssertUnwindSafe(|| shared.bring_in(found, done))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| shared.bring_in(found, look, done))).is_err() {
                 shared.fail("the server panicked while it brought in changes");
             }
             drop(updating);

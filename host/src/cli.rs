@@ -184,8 +184,7 @@ struct Serve {
     /// The tools to offer, as in `skill,skills_search`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
-    /// Serve the skills as they are at the start, whatever happens on disk afterwards; files that belong to a skill are still
-    /// read when they are asked for
+    /// Serve the skills and all their files as they are at the start, whatever happens on disk afterwards
     #[arg(long = "static")]
     frozen: bool,
     #[command(flatten)]

@@ -16,10 +16,12 @@ pub use record::limits;
 use crate::audit::{AuditError, Record};
 use crate::catalog::{AskError, Catalog};
 use crate::config::{Config, Runner};
+use crate::library::resources::ResourceFolder;
 use crate::library::roots::SkillRoot;
 use crate::sandbox::denials::Denials;
 use crate::sandbox::files::Files;
 use crate::sandbox::files::disk::Disk;
+use crate::sandbox::files::held::Held;
 use crate::sandbox::files::memory::{Memory, Quota};
 use crate::sandbox::gate::Gate;
 use crate::sandbox::nature::Nature;
@@ -187,11 +189,12 @@ impl Scripts {
     fn job(&self, policy: &Policy, guest: check::Ready, script: check::Script, lent: policy::Lendable) -> Job {
         let denials = Denials::default();
         let mut files = Files::new(denials.clone());
-        match lent.frozen {
-            Some(frozen) => files.mount("skill", Memory::frozen(frozen)),
-            None => {
-                files.mount("skill", Disk::skill(Arc::clone(&script.folder)).with_checked(&script.file, script.bytes));
+        match (lent.frozen, script.folder) {
+            (Some(frozen), _) => files.mount("skill", Memory::frozen(frozen)),
+            (None, ResourceFolder::OnDisk(folder)) => {
+                files.mount("skill", Disk::skill(folder).with_checked(&script.file, script.bytes));
             }
+            (None, ResourceFolder::Held(folder)) => files.mount("skill", Held::skill(folder)),
         }
         let quota = Quota::new(policy.limits.scratch_bytes, policy.limits.scratch_files);
         files.mount("tmp", Memory::scratch(Arc::clone(&quota)));

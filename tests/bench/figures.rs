@@ -117,7 +117,7 @@ fn engine(library: &Path) -> EngineInstance {
     };
     let world = EngineWorld::bundled(Arc::new(Runtime::new().expect("a runtime"))).expect("the bundled engine");
     let mut engine = world.instantiate(&terms).expect("an engine");
-    let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).expect("a library");
+    let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).ok().flatten().expect("a library");
     assert!(engine.update(Arc::new(scan.snapshot), &scan.changes).is_ok(), "the library is sound");
     engine
 }

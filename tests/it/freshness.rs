@@ -1,9 +1,12 @@
 //! What is served is what is on disk.
 
+mod frozen;
 mod held;
 mod inherited;
 mod lists;
 mod meanwhile;
+#[cfg(target_os = "linux")]
+mod named;
 mod reading;
 #[cfg(target_os = "linux")]
 mod short_of_files;
@@ -224,73 +227,6 @@ fn a_file_with_a_second_name_elsewhere_is_as_new_as_any() {
     described(&mut session);
     write_files(elsewhere.path(), &[("x.md", "---\nname: pdf\ndescription: Other\n---\n")]);
     assert_eq!(described(&mut session)["description"], "Other");
-}
-
-/// Everything that clients can ask about all skills, and about one.
-fn everything(session: &mut Session) -> Vec<Value> {
-    let tools = [
-        ("skills_list", json!({"includeBody": true})),
-        ("list_skills", json!({})),
-        ("skills_search", json!({"query": "reader"})),
-        ("skill", json!({"name": "pdf"})),
-        ("read_skill", json!({"name": "pdf"})),
-        ("get_skill", json!({"context": "form validation"})),
-    ];
-    let mut answers: Vec<Value> = tools.map(|(tool, arguments)| session.call(tool, arguments)).into();
-    answers.extend(["tools", "prompts", "resources"].map(|list| session.result(&format!("{list}/list"), json!({}))));
-    answers.push(session.result("resources/read", json!({"uri": "skill://pdf"})));
-    answers
-}
-
-#[test]
-fn a_static_server_serves_what_was_there_at_the_start() {
-    let library = library(&SMALL);
-    write_files(library.path(), &[("pdf/a.txt", "first")]);
-    for era in ["initialize", "stateless"] {
-        let launch = serve(library.path()).arg("--static").arg("--verbose");
-        let mut session = if era == "initialize" { launch.start() } else { launch.modern() };
-        let before = everything(&mut session);
-        write_files(library.path(), &[("pdf/SKILL.md", "---\nname: pdf\ndescription: Other\n---\nOther.\n")]);
-        write_files(library.path(), &[("new/SKILL.md", "---\nname: new\ndescription: New\n---\n"), ("pdf/a.txt", era)]);
-        std::fs::remove_file(library.path().join("forms.md")).unwrap();
-        assert_eq!(everything(&mut session), before, "{era}");
-        assert_eq!(session.call("skill", json!({"name": "new"}))["isError"], true);
-        let file = session.call("skill-resource", json!({"skill": "pdf", "path": "a.txt"}));
-        assert!(file.to_string().contains(era), "files of a skill are read when asked for: {file}");
-        let refreshed = session.call_json("refresh_skills", json!({}));
-        assert_eq!(refreshed["success"], false);
-        assert!(refreshed["message"].as_str().unwrap().contains("--static"), "{refreshed}");
-        assert_eq!(everything(&mut session), before, "{era}");
-        assert_eq!(session.log().matches("looked at the disk").count(), 1, "{}", session.log());
-        write_files(library.path(), &SMALL);
-        std::fs::remove_dir_all(library.path().join("new")).unwrap();
-    }
-}
-
-#[test]
-fn a_static_server_promises_no_news_and_tells_none() {
-    let library = library(&SMALL);
-    let mut legacy = serve(library.path()).arg("--static").silent();
-    let hello = legacy.initialize("2025-11-25");
-    let capabilities = &hello["result"]["capabilities"];
-    for list in ["tools", "prompts", "resources"] {
-        assert!(capabilities[list].is_object() && capabilities[list]["listChanged"] != true, "{hello}");
-    }
-    assert_ne!(capabilities["resources"]["subscribe"], true, "{hello}");
-    assert_eq!(legacy.error("resources/subscribe", json!({"uri": "skill://pdf"}))["code"], -32601);
-    let mut modern = serve(library.path()).arg("--static").modern();
-    let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": ["skill://pdf"]});
-    modern.post("subscriptions/listen", json!({"notifications": wanted}));
-    let first = modern.notification("notifications/subscriptions/acknowledged");
-    assert_eq!(first["params"]["notifications"], json!({}), "{first}");
-    #[cfg(target_os = "linux")]
-    for session in [&legacy, &modern] {
-        let open = std::fs::read_dir(format!("/proc/{}/fd", session.process_id())).unwrap();
-        let watches = |file: std::fs::DirEntry| {
-            std::fs::read_link(file.path()).is_ok_and(|target| target.to_string_lossy().contains("inotify"))
-        };
-        assert!(!open.map(Result::unwrap).any(watches), "nothing is watched");
-    }
 }
 
 /// A server for which a call of the operating system fails, as it does when a limit is reached.

@@ -1,10 +1,12 @@
 //! From what is on disk to a new generation.
 
 use super::Shared;
-use super::pair::{Published, Seated};
+use super::looking::Look;
+use super::pair::{Published, Seated, Sightings};
 use crate::bindings::catalog::Change;
 use crate::bindings::types::Location;
-use crate::library::scan::{self, Scan};
+use crate::library::held::NotHeld;
+use crate::library::scan::Scan;
 use crate::library::snapshot::Snapshot;
 use crate::runtime::call::Broken;
 use crate::terminal::progress::{Progress, Reached};
@@ -20,31 +22,16 @@ const MOST_SEARCHES: usize = 20;
 /// What a look found that is not served yet.
 pub struct Difference {
     /// What was served when the look began.
-    before: Published,
-    scan: Scan,
-    began: Instant,
+    pub before: Published,
+    pub scan: Scan,
+    /// When all of it was found on disk.
+    pub seen: Sightings,
 }
 
 impl Shared {
-    /// What is on disk and not in a generation. The same bytes with other times are no change; they are only noted, so that
-    /// the next look need not read them.
-    pub(super) fn look(&self, before: Published) -> Option<Difference> {
-        let began = Instant::now();
-        let terms = &self.builder.terms;
-        if let Some(scan) = scan::scan(&terms.roots, &before.snapshot, terms.file_limit) {
-            tracing::debug!("looked at the disk in {:?}: {} changes", began.elapsed(), scan.changes.len());
-            if !scan.changes.is_empty() || before.generation == 0 {
-                return Some(Difference { before, scan, began });
-            }
-            self.pair.renew_snapshot(&before.snapshot, scan.snapshot);
-        }
-        self.pair.confirm(before.generation, began);
-        None
-    }
-
     /// Makes what changed a new generation: first on one engine, then on the other. Looks at the disk, unless what a look
     /// found is still about the generation that is served. Says `done` when everything is served.
-    pub(super) fn bring_in(&self, found: Option<Difference>, done: oneshot::Sender<()>) {
+    pub(super) fn bring_in(&self, found: Option<Difference>, look: Look, done: oneshot::Sender<()>) {
         let started = Instant::now();
         self.building.store(true, Ordering::Release);
         let served = self.pair.published();
@@ -52,13 +39,18 @@ impl Shared {
         let listed = Arc::default();
         let mut reading = (served.generation == 0).then(|| reading(&listed));
         let found = found.filter(|found| Arc::ptr_eq(&found.before.snapshot, &served.snapshot));
-        let found = if stays { None } else { found.or_else(|| self.look(served)) };
-        let Some(Difference { before, scan: Scan { snapshot, changes }, began }) = found else {
+        let found = if stays { None } else { found.or_else(|| self.look(look)) };
+        let Some(Difference { before, scan: Scan { snapshot, changes, .. }, seen }) = found else {
             self.building.store(false, Ordering::Release);
             let _ = done.send(());
             return self.fill_empty_seats();
         };
-        let (mut snapshot, mut changes) = (Arc::new(snapshot), changes);
+        let frozen = self.frozen.load(Ordering::Acquire);
+        let snapshot = if frozen { self.hold(snapshot) } else { Ok(snapshot) };
+        let (mut snapshot, mut changes) = match snapshot {
+            Ok(snapshot) => (Arc::new(snapshot), changes),
+            Err(not_held) => return self.fail(&not_held.to_string()),
+        };
         // Nobody else sets it.
         let _ = listed.set(Arc::clone(&snapshot));
         let generation = before.generation + 1;
@@ -72,7 +64,7 @@ impl Shared {
                 None => (self.builder.build(&snapshot), None),
             };
             let first = done.is_some();
-            let built = if first {
+            let built = if first && !frozen {
                 built.and_then(|engine| self.find_lost_files(engine, &mut snapshot, &mut changes))
             } else {
                 built
@@ -88,7 +80,7 @@ impl Shared {
                 drop(reading.take());
                 self.remembered.keep_edits(generation, edits(&changes));
                 self.builder.report(&mut engine, generation);
-                let (snapshot, seen) = (Arc::clone(&snapshot), Some(began));
+                let snapshot = Arc::clone(&snapshot);
                 self.pair.publish(Published { generation, snapshot, seen, failure: None });
                 self.building.store(false, Ordering::Release);
             }
@@ -102,6 +94,20 @@ impl Shared {
         }
     }
 
+    /// Has everything in memory that was listed. What moved meanwhile is looked for where it is now.
+    fn hold(&self, mut snapshot: Snapshot) -> Result<Snapshot, NotHeld> {
+        let terms = &self.builder.terms;
+        let mut searches = 0..MOST_SEARCHES;
+        loop {
+            snapshot.hold(&terms.roots, terms.file_limit)?;
+            let again = searches.next().and_then(|_| self.scan(&snapshot).ok().flatten());
+            match again.filter(|again| !again.changes.is_empty()) {
+                Some(again) => snapshot = again.snapshot,
+                None => return Ok(snapshot),
+            }
+        }
+    }
+
     /// What moved between being listed and being read is looked for where it is now, so that no generation is without it.
     fn find_lost_files(
         &self,
@@ -109,9 +115,8 @@ impl Shared {
         snapshot: &mut Arc<Snapshot>,
         changes: &mut Vec<Change>,
     ) -> Result<EngineInstance, Broken> {
-        let terms = &self.builder.terms;
         for _ in 0..MOST_SEARCHES {
-            let again = snapshot.has_lost_files().then(|| scan::scan(&terms.roots, snapshot, terms.file_limit));
+            let again = snapshot.has_lost_files().then(|| self.scan(snapshot).ok()).flatten();
             let Some(again) = again.flatten().filter(|again| !again.changes.is_empty()) else { break };
             *snapshot = Arc::new(again.snapshot);
             engine = self.builder.update(engine, snapshot, &again.changes)?;

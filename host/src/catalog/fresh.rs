@@ -7,6 +7,7 @@ use super::waiting::Waiting;
 use super::{AskError, Catalog, FRESH_TRIES, Ranker};
 use crate::bindings::types::Location;
 use crate::library::snapshot::Snapshot;
+use crate::library::stamp::Sameness;
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 pub struct Checked<T> {
     pub answer: T,
     pub published: Published,
-    /// Whether they are on disk as they are served. Never when the answer says something about all files.
-    pub is_current: bool,
+    /// How to look for newer ones; nothing when they are on disk as they are served.
+    pub look: Option<Look>,
     /// Missing when the answer says something about all files.
     pub sources: Option<Sources>,
 }
@@ -49,11 +50,12 @@ impl Catalog {
             let asked = self.ask_of(move |seated, published| {
                 let answer = question(&mut catalog.shared.ranker(seated), &published.snapshot)?;
                 let files = sources(&answer);
-                let is_current = files.as_ref().is_some_and(|files| catalog.is_current(&published.snapshot, files));
+                let needed = |files: &Vec<Location>| catalog.needed_look(&published.snapshot, files);
+                let look = files.as_ref().map_or(Some(Look::UntilFound), needed);
                 // Only whoever finds something changed wants to know more.
-                let files = files.filter(|_| !is_current);
+                let files = files.filter(|_| look.is_some());
                 let sources = files.map(|files| Sources::of(files, &mut seated.engine)).transpose()?;
-                Ok(Checked { answer, published: published.clone(), is_current, sources })
+                Ok(Checked { answer, published: published.clone(), look, sources })
             });
             if let Some(answer) = self.settle(asked.await?, &mut waiting, anew.clone()).await {
                 return Ok(answer);
@@ -69,12 +71,12 @@ impl Catalog {
         waiting: &mut Waiting,
         anew: impl FnOnce(&T, &mut EngineInstance, &Arc<Snapshot>) -> Result<Option<T>, Broken> + Send + 'static,
     ) -> Option<T> {
-        let Checked { mut answer, published, is_current, sources } = checked;
-        if is_current || waiting.is_over(&published) || self.is_frozen() {
+        let Checked { mut answer, published, look, sources } = checked;
+        let Some(look) = look.filter(|look| !waiting.is_over(&published, *look) && !self.is_frozen()) else {
             return Some(answer);
-        }
+        };
         if let Some(sources) = sources
-            && !self.catch_up_shortly(waiting).await
+            && !self.catch_up_shortly(waiting, look).await
         {
             let (before, now) = self.ask_alone(answer, sources, anew).await;
             if now.is_some() {
@@ -82,13 +84,20 @@ impl Catalog {
             }
             answer = before;
         }
-        self.catch_up(waiting, Look::Always).await;
+        self.catch_up(waiting, look).await;
         // Whether that took too long or not, there is no newer answer.
         (published.generation == self.shared.pair.published().generation).then_some(answer)
     }
 
-    /// Whether these files are on disk as they are served.
-    pub(super) fn is_current(&self, snapshot: &Snapshot, files: &[Location]) -> bool {
-        self.is_frozen() || snapshot.is_current(&self.shared.builder.terms.roots, files)
+    /// How to look for newer files than these; nothing when they are on disk as they are served.
+    pub(super) fn needed_look(&self, snapshot: &Snapshot, files: &[Location]) -> Option<Look> {
+        if self.is_frozen() {
+            return None;
+        }
+        match snapshot.sameness(&self.shared.builder.terms.roots, files) {
+            Sameness::Same => None,
+            Sameness::Unsettled => Some(Look::Stirred),
+            Sameness::Other => Some(Look::UntilFound),
+        }
     }
 }

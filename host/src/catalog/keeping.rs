@@ -1,6 +1,6 @@
 //! Bringing in what changes on disk without being asked to.
 
-use super::Catalog;
+use super::{Catalog, Look};
 use crate::library::watch::{Disturbances, Watcher};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ impl Catalog {
         loop {
             tokio::select! {
                 occasion = occasions.next() => {
-                    self.bring_in(None).await;
+                    self.bring_in(occasion.look()).await;
                     // Whatever came of this look, nobody needs another because of it.
                     news.mark_unchanged();
                     if occasion == Occasion::Stirred || occasions.is_calm() {
@@ -44,6 +44,16 @@ impl Catalog {
 enum Occasion {
     Clock,
     Stirred,
+}
+
+impl Occasion {
+    /// The clock is for what nobody noticed.
+    fn look(self) -> Look {
+        match self {
+            Self::Clock => Look::Everything,
+            Self::Stirred => Look::Stirred,
+        }
+    }
 }
 
 /// The occasions to look at the disk. Nothing is forgotten when waiting for one is given up.

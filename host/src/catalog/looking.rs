@@ -1,18 +1,25 @@
-//! Looks at the disk: requests that come together share one, and none is needed while nothing stirs.
+//! Looks at the disk: requests that come together share one, and where the watcher knows what changed, only that is looked at.
 
+use super::bringing::Difference;
+use super::pair::Published;
 use super::{Catalog, Shared};
-use crate::library::stillness::Stillness;
+use crate::library::scan::{self, Scan, Unsure};
+use crate::library::snapshot::Snapshot;
+use crate::library::witness::Witness;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tokio::sync::Mutex;
 
-/// Whether to look at the disk.
+/// What to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    Always,
-    /// Not when it is known that nothing changed since the last look.
-    OnlyIfStirred,
+    /// Every file and folder.
+    Everything,
+    /// What stirred since the last look, where that is known for certain, else everything.
+    Stirred,
+    /// What stirred. Somebody saw a change, so if there is none, everything.
+    UntilFound,
 }
 
 /// What came of a look.
@@ -30,24 +37,23 @@ pub struct Looking {
     /// Looks that began so far, and what the last one found.
     begun: AtomicU64,
     last: Arc<Mutex<LastLook>>,
-    /// Who knows when nothing changed. Without it, every list looks at every file.
-    stillness: OnceLock<Arc<Stillness>>,
+    /// Who knows what changed. Without it, every look is one at everything.
+    witness: OnceLock<Arc<Witness>>,
 }
 
 /// The result of a look at the disk, for requests that came before it began.
 #[derive(Default)]
 struct LastLook {
     number: u64,
+    /// Whether what nobody was told of may be missing.
+    was_short: bool,
     /// The generation that something on disk differs from.
     outdated: Option<u64>,
-    /// When the last one began that really looked, and which generation it found. A look that found changes says nothing about
-    /// the generation that will have them.
-    same: Option<(Instant, u64)>,
 }
 
 impl Looking {
-    pub fn trust(&self, stillness: Arc<Stillness>) {
-        let _ = self.stillness.set(stillness);
+    pub fn trust(&self, witness: Arc<Witness>) {
+        let _ = self.witness.set(witness);
     }
 }
 
@@ -60,15 +66,14 @@ impl Catalog {
         let Ok(mut last) = tokio::time::timeout_at(until.into(), turn).await else {
             return Looked::Busy;
         };
-        if last.number > before {
+        if last.number > before && (last.outdated.is_some() || !last.was_short || look == Look::Stirred) {
             return last.outdated.map_or(Looked::Same, Looked::Outdated);
         }
         let number = looking.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let shared = Arc::clone(&self.shared);
         let looked = tokio::task::spawn_blocking(move || {
-            let is_still = look == Look::OnlyIfStirred && shared.is_still(&last);
-            let outdated = if is_still { None } else { shared.look_again(&mut last) };
-            (last.number, last.outdated) = (number, outdated);
+            let outdated = shared.look_again(look);
+            *last = LastLook { number, was_short: look == Look::Stirred, outdated };
             outdated
         });
         looked.await.unwrap_or_default().map_or(Looked::Same, Looked::Outdated)
@@ -76,27 +81,78 @@ impl Catalog {
 }
 
 impl Shared {
-    /// Whether certainly nothing changed since the last look, and what it found is still served.
-    fn is_still(&self, last: &LastLook) -> bool {
-        let now = Instant::now();
-        let (Some((began, generation)), Some(stillness)) = (last.same, self.looking.stillness.get()) else {
-            return false;
-        };
-        let is_watchable = || self.pair.published().snapshot.is_watchable();
-        is_watchable() && stillness.holds_since(began) && self.pair.confirm(generation, now)
-    }
-
     /// The generation that is served, if anything on disk differs from it, and what that is for whoever brings it in.
-    fn look_again(&self, last: &mut LastLook) -> Option<u64> {
-        let (began, pauses) = (Instant::now(), self.found.begin());
-        let served = self.pair.published();
-        let generation = served.generation;
-        let Some(difference) = self.look(served) else {
-            last.same = Some((began, generation));
-            return None;
-        };
-        last.same = None;
+    fn look_again(&self, look: Look) -> Option<u64> {
+        let pauses = self.found.begin();
+        let difference = self.look(look)?;
+        let generation = difference.before.generation;
         self.found.keep(pauses, difference);
         Some(generation)
+    }
+
+    /// What is on disk and not in the generation that is served.
+    pub(super) fn look(&self, look: Look) -> Option<Difference> {
+        if look != Look::Everything
+            && let Ok(stirred) = self.note(false, |before| self.scan_stirred(before))
+            && (stirred.is_some() || look == Look::Stirred)
+        {
+            return stirred;
+        }
+        let (began, generation) = (Instant::now(), self.pair.published().generation);
+        self.note(true, |before| self.scan(&before.snapshot)).unwrap_or_else(|_| {
+            // There is no better answer for now, and the next look is again one at everything.
+            self.doubt();
+            self.pair.confirm(generation, began, true);
+            None
+        })
+    }
+
+    /// Notes what a look finds. The same bytes with other times are no change; the next look need not read them.
+    fn note(
+        &self,
+        whole: bool,
+        scan: impl FnOnce(&Published) -> Result<Option<Scan>, Unsure>,
+    ) -> Result<Option<Difference>, Unsure> {
+        let (began, before) = (Instant::now(), self.pair.published());
+        if let Some(scan) = scan(&before)? {
+            let place = if whole { "everywhere" } else { "where something stirred" };
+            tracing::debug!("looked at the disk {place} in {:?}: {} changes", began.elapsed(), scan.changes.len());
+            if scan.out_of_files {
+                self.doubt();
+            }
+            if !scan.changes.is_empty() || before.generation == 0 {
+                let seen = before.seen.and(began, whole);
+                return Ok(Some(Difference { before, scan, seen }));
+            }
+            if !self.pair.renew_snapshot(&before.snapshot, scan.snapshot) {
+                return Ok(None);
+            }
+        }
+        self.pair.confirm(before.generation, began, whole);
+        Ok(None)
+    }
+
+    /// Nobody knows what changed until now.
+    fn doubt(&self) {
+        if let Some(witness) = self.looking.witness.get() {
+            witness.doubt();
+        }
+    }
+
+    /// Looks where the watcher saw something since this was seen on disk.
+    fn scan_stirred(&self, before: &Published) -> Result<Option<Scan>, Unsure> {
+        let (Some(witness), Some(seen)) = (self.looking.witness.get(), before.seen.last) else {
+            return Err(Unsure::Unnamed);
+        };
+        if !before.snapshot.is_watchable() {
+            return Err(Unsure::Unnamed);
+        }
+        let terms = &self.builder.terms;
+        scan::scan_stirred(&terms.roots, &before.snapshot, terms.file_limit, || witness.stirred_since(seen))
+    }
+
+    pub(super) fn scan(&self, before: &Snapshot) -> Result<Option<Scan>, Unsure> {
+        let terms = &self.builder.terms;
+        scan::scan(&terms.roots, before, terms.file_limit)
     }
 }

@@ -36,10 +36,26 @@ pub struct Published {
     /// 0 before the first one.
     pub generation: u64,
     pub snapshot: Arc<Snapshot>,
-    /// When the last look began that found all this on disk.
-    pub seen: Option<Instant>,
+    /// When all this was found on disk.
+    pub seen: Sightings,
     /// Why no engine could be built, if the last try failed.
     pub failure: Option<Arc<str>>,
+}
+
+/// When looks began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sightings {
+    /// The last one, perhaps only at what stirred.
+    pub last: Option<Instant>,
+    /// The last one at everything, which sees also what nobody was told of.
+    pub whole: Option<Instant>,
+}
+
+impl Sightings {
+    /// With another look, whichever came first.
+    pub fn and(self, began: Instant, whole: bool) -> Self {
+        Self { last: self.last.max(Some(began)), whole: self.whole.max(whole.then_some(began)) }
+    }
 }
 
 /// A seat whose engine a request may use, and the generation that it holds.
@@ -62,22 +78,22 @@ impl Pair {
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = published;
     }
 
-    /// Exchanges a snapshot for one with the same bytes and newer times, unless somebody was faster.
-    pub fn renew_snapshot(&self, before: &Arc<Snapshot>, after: Snapshot) {
+    /// Exchanges a snapshot for one with the same bytes and newer times. False when somebody was faster.
+    pub fn renew_snapshot(&self, before: &Arc<Snapshot>, after: Snapshot) -> bool {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
-        if Arc::ptr_eq(&published.snapshot, before) {
+        let is_served = Arc::ptr_eq(&published.snapshot, before);
+        if is_served {
             published.snapshot = Arc::new(after);
         }
+        is_served
     }
 
-    /// Notes that a look which began then found a generation on disk. False when another one is served by now.
-    pub fn confirm(&self, generation: u64, began: Instant) -> bool {
+    /// Notes that a look which began then found a generation on disk, if that is still served.
+    pub fn confirm(&self, generation: u64, began: Instant, whole: bool) {
         let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
-        let is_served = published.generation == generation;
-        if is_served {
-            published.seen = published.seen.max(Some(began));
+        if published.generation == generation {
+            published.seen = published.seen.and(began, whole);
         }
-        is_served
     }
 
     /// Waits for a serving engine that nobody uses. Fails when there is none and none can be built.
@@ -170,13 +186,15 @@ mod tests {
         let pair = Pair::new();
         let scanned = Instant::now();
         let later = scanned + Duration::from_secs(1);
+        let seen = |last, whole| Sightings { last: Some(last), whole };
         pair.publish(Published { generation: 1, ..Published::default() });
-        assert!(pair.confirm(1, later));
-        assert!(pair.confirm(1, scanned));
-        assert_eq!(pair.published().seen, Some(later));
+        pair.confirm(1, later, false);
+        assert_eq!(pair.published().seen, seen(later, None));
+        pair.confirm(1, scanned, true);
+        assert_eq!(pair.published().seen, seen(later, Some(scanned)));
         // It was scanned before that look began, and became the newest after it.
-        pair.publish(Published { generation: 2, seen: Some(scanned), ..Published::default() });
-        assert!(!pair.confirm(1, later));
-        assert_eq!(pair.published().seen, Some(scanned));
+        pair.publish(Published { generation: 2, seen: seen(scanned, None), ..Published::default() });
+        pair.confirm(1, later, true);
+        assert_eq!(pair.published().seen, seen(scanned, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::alone::Sources;
 use super::fresh::Checked;
+use super::looking::Look;
 use super::pair::Published;
 use super::remembered::Found;
 use super::waiting::Waiting;
@@ -26,17 +27,17 @@ impl Catalog {
         let mut waiting = Waiting::new();
         for _ in 0..FRESH_TRIES {
             let (found, published) = self.find_skill(name).await?;
-            let (answer, is_current, sources) = match found {
+            let (answer, look, sources) = match found {
                 Ok(skill) => {
-                    let (served, is_current) = self.served(&skill, &published);
+                    let (served, look) = self.served(&skill, &published);
                     let Summary { file, .. } = &skill.summary;
                     let sources = Sources { files: vec![file.clone()], skills: vec![skill.summary.clone()] };
-                    (served, is_current, Some(sources))
+                    (served, look, Some(sources))
                 }
                 // That there is no such skill is said only after a look at everything.
-                Err(error) => (Err(error), false, None),
+                Err(error) => (Err(error), Some(Look::UntilFound), None),
             };
-            let checked = Checked { answer, published, is_current, sources };
+            let checked = Checked { answer, published, look, sources };
             let (wanted, limit) = (name.to_owned(), self.shared.builder.terms.file_limit);
             let anew = move |_: &_, engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
                 let found = engine.skill_of(&wanted, Called::ByName)?;
@@ -67,13 +68,13 @@ impl Catalog {
 
     /// Looks at the disk without leaving the thread: it is a handful of calls that take a microsecond each. A disk of another
     /// machine may take its time, and then nobody else waits with it.
-    fn served(&self, skill: &Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, bool) {
+    fn served(&self, skill: &Arc<FoundSkill>, published: &Published) -> (Result<Served, LookupError>, Option<Look>) {
         let limit = self.shared.builder.terms.file_limit;
         let Location { root, .. } = &skill.summary.file;
         let is_local = published.snapshot.root(*root).is_some_and(|root| root.is_local);
         let look = || {
-            let is_current = self.is_current(&published.snapshot, std::slice::from_ref(&skill.summary.file));
-            (served_from(&published.snapshot, skill, limit), is_current)
+            let look = self.needed_look(&published.snapshot, std::slice::from_ref(&skill.summary.file));
+            (served_from(&published.snapshot, skill, limit), look)
         };
         if is_local { look() } else { tokio::task::block_in_place(look) }
     }

@@ -27,9 +27,10 @@ impl Waiting {
         Self { came: Instant::now(), since: None }
     }
 
-    /// Whether these files are new enough.
-    pub fn is_over(&self, published: &Published) -> bool {
-        published.seen.is_some_and(|seen| seen >= self.came)
+    /// Whether these files are new enough for somebody who would look like this.
+    pub fn is_over(&self, published: &Published, look: Look) -> bool {
+        let seen = if look == Look::Stirred { published.seen.last } else { published.seen.whole };
+        seen.is_some_and(|seen| seen >= self.came)
     }
 
     fn since(&mut self) -> Instant {
@@ -45,16 +46,17 @@ impl Catalog {
         let others = since + FOR_OTHERS;
         let caught_up = async {
             // What somebody else brings in may be from before a change that was seen here.
-            while !self.is_frozen() && !waiting.is_over(&self.shared.pair.published()) {
-                let brought = match self.outdated(look, others).await {
-                    Looked::Outdated(generation) => {
-                        self.bring_in_unless(Some(generation), tokio::time::sleep_until(others.into())).await
-                    }
-                    Looked::Same => Brought::Served,
+            while !self.is_frozen() && !waiting.is_over(&self.shared.pair.published(), look) {
+                let generation = match self.outdated(look, others).await {
+                    Looked::Outdated(generation) => generation,
+                    Looked::Same => continue,
                     Looked::Busy => return false,
                 };
-                if brought != Brought::Served {
-                    return false;
+                let enough = tokio::time::sleep_until(others.into());
+                let is_served = self.bring_in_unless(Some(generation), look, enough).await == Brought::Served;
+                // Whoever saw a change has to ask again whether this was it.
+                if !is_served || look == Look::UntilFound {
+                    return is_served;
                 }
             }
             true
@@ -63,7 +65,7 @@ impl Catalog {
     }
 
     /// The same without waiting long: what takes its time goes on in the background. Waits for nobody else.
-    pub(super) async fn catch_up_shortly(&self, waiting: &Waiting) -> bool {
+    pub(super) async fn catch_up_shortly(&self, waiting: &Waiting, look: Look) -> bool {
         if self.is_building() {
             return false;
         }
@@ -71,7 +73,7 @@ impl Catalog {
         let (catalog, mut waiting) = (self.clone(), Waiting { since: None, ..*waiting });
         let caught_up = tokio::spawn(async move {
             let _turn = turn;
-            catalog.catch_up(&mut waiting, Look::Always).await
+            catalog.catch_up(&mut waiting, look).await
         });
         matches!(tokio::time::timeout(SHORTLY, caught_up).await, Ok(Ok(true)))
     }

@@ -11,6 +11,7 @@ mod roots;
 mod tools;
 
 use super::{Roots, open};
+use crate::catalog::Look;
 use crate::config::{self, Config, ScorerChoice, variable};
 use crate::git;
 use crate::terminal::progress::Progress;
@@ -92,7 +93,7 @@ fn look(mut config: Config) -> anyhow::Result<Result<Seen, anyhow::Error>> {
     let runtime = open::runtime()?;
     let seen = runtime.block_on(async {
         let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
-        opened.catalog.bring_in(None).await;
+        opened.catalog.bring_in(Look::Everything).await;
         Seen::of(&opened).await
     });
     runtime.shutdown_background();

@@ -1,7 +1,7 @@
 //! What commands that touch skills begin with: the roots, the engine, the sandbox.
 
 use crate::audit::{Audit, Record};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Look};
 use crate::config::places::Places;
 use crate::config::{Config, ScorerChoice, variable};
 use crate::git::{self, Repositories};
@@ -47,7 +47,7 @@ pub async fn ready(mut config: Config) -> anyhow::Result<Opened> {
     let opened = tokio::task::spawn_blocking(move || open(config)).await??;
     let repositories = Repositories::new(&opened.config.git, opened.config.roots.names_folders());
     repositories.first_clones(&opened.catalog).await;
-    opened.catalog.bring_in(None).await;
+    opened.catalog.bring_in(Look::Everything).await;
     Ok(opened)
 }
 

@@ -5,6 +5,7 @@ pub mod start;
 use super::open::{self, Opened};
 use super::{Http, Serve};
 use crate::analytics::Usage;
+use crate::catalog::Look;
 use crate::config::{self, Config, Told};
 use crate::git;
 use crate::library::watch::Watcher;
@@ -134,7 +135,7 @@ fn keep_fresh(server: &Skillcell, ended: CancellationToken) {
     let (watcher, disturbances) = Watcher::new(Arc::clone(&server.terms.roots));
     let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
     let roots = Arc::clone(&server.terms.roots);
-    catalog.trust(watcher.stillness());
+    catalog.trust(watcher.witness());
     let (calm, calms) = watch::channel(());
     tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), calms, ended));
     tokio::spawn(async move {
@@ -153,7 +154,7 @@ fn freeze(server: &Skillcell) {
     catalog.freeze();
     tokio::spawn(async move {
         repositories.first_clones(&catalog).await;
-        catalog.bring_in(None).await;
+        catalog.bring_in(Look::Everything).await;
     });
 }
 

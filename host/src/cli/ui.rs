@@ -1,6 +1,7 @@
 //! `skillcell ui`: a page in the browser that shows what there is, and changes nothing.
 
 use super::{Roots, open, serve};
+use crate::catalog::Look;
 use crate::config::{self, Config};
 use crate::library::watch::Watcher;
 use crate::lockdown;
@@ -46,8 +47,8 @@ async fn show(config: Config, port: u16) -> anyhow::Result<()> {
     let opening = async {
         let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
         let (watcher, disturbances) = Watcher::new(Arc::clone(&opened.terms.roots));
-        opened.catalog.trust(watcher.stillness());
-        opened.catalog.bring_in(None).await;
+        opened.catalog.trust(watcher.witness());
+        opened.catalog.bring_in(Look::Everything).await;
         tokio::spawn(opened.catalog.clone().keep_looking(watcher, disturbances, watch::Sender::new(())));
         tokio::spawn(opened.catalog.clone().keep_scoring());
         anyhow::Ok(opened)

@@ -4,7 +4,7 @@ use super::place;
 use super::problem::SyncError;
 use super::schedule::{LOOK_EVERY, Rhythm, SYNCED_LATELY, Schedule};
 use super::sync::{self, Synced, Wanted};
-use crate::catalog::{Brought, Catalog};
+use crate::catalog::{Brought, Catalog, Look};
 use crate::config::git::{Git, Network, Remote};
 use crate::library::roots::SkillRoot;
 use crate::printable::counted;
@@ -131,7 +131,7 @@ impl Repositories {
             return None;
         }
         let outcomes = outcomes.await.ok();
-        let brought = catalog.bring_in(None).await;
+        let brought = catalog.bring_in(Look::Everything).await;
         Some(Round { outcomes: outcomes?, brought })
     }
 

@@ -1,11 +1,10 @@
 //! The files that belong to a skill.
 
 use crate::bindings::catalog::SkillFiles;
-use crate::bindings::types::Location;
 use crate::library::reading;
-use crate::library::scan::NEVER_WALKED;
+use crate::library::resources::{Entry, EntryKind, ResourceFolder};
+use crate::library::scan::{self, NEVER_WALKED};
 use crate::library::snapshot::Snapshot;
-use cap_std::fs::Dir;
 
 /// Most files that are counted; a skill with more is cut here.
 const MOST_FILES: usize = 10_000;
@@ -23,24 +22,27 @@ pub struct SkillFile {
 
 /// The files of a skill, and the folder they are in.
 pub struct Opened {
-    pub folder: Dir,
+    pub folder: ResourceFolder,
     /// Sorted by path.
     pub files: Vec<SkillFile>,
 }
 
-/// Looks which files a skill has on disk. Nothing for a skill without a resource folder.
+/// Looks which files a skill has. Nothing for a skill without a resource folder.
 pub fn open(snapshot: &Snapshot, belonging: &SkillFiles) -> Option<Opened> {
     match belonging {
         SkillFiles::EverythingBelow(location) => {
-            let folder = open_folder(snapshot, location)?;
+            let folder = snapshot.open(location).ok()?;
             let mut files = Vec::new();
             gather(&folder, "", 0, &mut files);
             files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
             Some(Opened { folder, files })
         }
         SkillFiles::Declared(assets) => {
-            let folder = open_folder(snapshot, &assets.first()?.folder)?;
-            let file = |path: &String| Some(SkillFile { size: size(&folder, path)?, path: path.clone() });
+            let folder = snapshot.open(&assets.first()?.folder).ok()?;
+            let file = |path: &String| {
+                let size = folder.size(path).filter(|_| !folder.leads_to_hidden(path))?;
+                Some(SkillFile { size, path: path.clone() })
+            };
             let mut files: Vec<SkillFile> = assets.iter().filter_map(|asset| file(&asset.file)).collect();
             files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
             Some(Opened { folder, files })
@@ -48,34 +50,20 @@ pub fn open(snapshot: &Snapshot, belonging: &SkillFiles) -> Option<Opened> {
     }
 }
 
-/// A folder below a root.
-pub fn open_folder(snapshot: &Snapshot, location: &Location) -> Option<Dir> {
-    let root = snapshot.root(location.root)?.folder.as_ref()?;
-    if location.path.is_empty() { root.try_clone().ok() } else { root.open_dir(&location.path).ok() }
-}
-
-/// Size of a regular file that is really inside the folder.
-fn size(folder: &Dir, path: &str) -> Option<u64> {
-    let metadata = folder.metadata(path).ok()?;
-    metadata.is_file().then(|| metadata.len())
-}
-
 /// Everything below a folder that is not hidden. Links to files inside it count, links to folders do not: what is in there
 /// is found at its own place.
-fn gather(folder: &Dir, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
-    let listed = if path.is_empty() { folder.entries() } else { folder.read_dir(path) };
-    for entry in listed.into_iter().flatten().flatten() {
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let Ok(kind) = entry.file_type() else { continue };
-        if reading::is_hidden(&name) || files.len() >= MOST_FILES || !is_portable(&name) {
+fn gather(folder: &ResourceFolder, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
+    for Entry { name, kind } in folder.entries(path).unwrap_or_default() {
+        let Some(name) = name.filter(|name| !reading::is_hidden(name) && is_portable(name)) else { continue };
+        if files.len() >= MOST_FILES {
+            return;
+        }
+        let below = scan::join(path, &name);
+        if kind == EntryKind::Link && folder.leads_to_hidden(&below) {
             continue;
         }
-        let below = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
-        if kind.is_symlink() && reading::leads_to_hidden(folder, &below) {
-            continue;
-        }
-        if !kind.is_dir() {
-            files.extend(size(folder, &below).map(|size| SkillFile { path: below, size }));
+        if kind != EntryKind::Folder {
+            files.extend(folder.size(&below).map(|size| SkillFile { path: below, size }));
         } else if depth < DEEPEST && !NEVER_WALKED.contains(&name.as_str()) {
             gather(folder, &below, depth + 1, files);
         }

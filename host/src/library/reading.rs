@@ -1,17 +1,15 @@
 //! Reading files below a root, and never anything else.
 
 use crate::bindings::library::{Oversize, ReadError};
+use crate::library::resources::{Entry, EntryKind, Target};
 use crate::library::stamp::Stamp;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 use std::io::{self, ErrorKind, Read};
 use std::path::Component;
 
 /// How often a file that changes while it is read is tried again.
 const TRIES: usize = 3;
-
-/// Most files of one folder that are listed. Whoever has more in one does not look for a single one by its name.
-const MOST_LISTED: usize = 1_000;
 
 /// How it is told that too much is open.
 pub const OUT_OF_FILES: &str = "too many files are open";
@@ -53,21 +51,29 @@ pub fn read(folder: &Dir, path: &str, limit: u64) -> Result<Bytes, ReadError> {
     last.ok_or(ReadError::NotFound)
 }
 
-/// Whether a regular file is there.
-pub fn has_file(folder: &Dir, path: &str) -> bool {
-    folder.metadata(path).is_ok_and(|metadata| metadata.is_file())
+/// What a path below a folder leads to.
+pub fn target(folder: &Dir, path: &str) -> Option<Target> {
+    let found = if path.is_empty() { folder.dir_metadata() } else { folder.metadata(path) }.ok()?;
+    Some(match (found.is_dir(), found.is_file()) {
+        (true, _) => Target::Folder,
+        (_, true) => Target::File { size: found.len() },
+        _ => Target::Other,
+    })
 }
 
-/// Names of the regular files directly inside a folder that are not hidden, sorted.
-pub fn list_files(folder: &Dir, path: &str) -> Vec<String> {
-    let inside = if path.is_empty() { folder.try_clone() } else { folder.open_dir(path) };
-    let Ok(inside) = inside else { return Vec::new() };
-    let Ok(entries) = inside.entries() else { return Vec::new() };
-    let named = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let served = named.filter(|name| !is_hidden(name) && has_file(&inside, name));
-    let mut names: Vec<String> = served.take(MOST_LISTED).collect();
-    names.sort_unstable();
-    names
+/// What is directly inside a folder, in any order.
+pub fn entries(folder: &Dir, path: &str) -> io::Result<Vec<Entry>> {
+    let listed = if path.is_empty() { folder.entries()? } else { folder.read_dir(path)? };
+    let entry = |entry: io::Result<DirEntry>| {
+        let entry = entry?;
+        let kind = match entry.file_type()? {
+            kind if kind.is_dir() => EntryKind::Folder,
+            kind if kind.is_symlink() => EntryKind::Link,
+            _ => EntryKind::Other,
+        };
+        Ok(Entry { name: entry.file_name().into_string().ok(), kind })
+    };
+    listed.map(entry).collect()
 }
 
 /// Whether a file or folder with this name is not served.
@@ -110,36 +116,5 @@ pub fn refusal(error: io::Error) -> ReadError {
         (_, Some(number)) if number == rustix::io::Errno::NXIO.raw_os_error() => ReadError::NotAFile,
         _ if is_out_of_files(&error) => ReadError::Failed(OUT_OF_FILES.to_owned()),
         _ => ReadError::Failed(error.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cap_std::ambient_authority;
-    use std::os::unix::fs::symlink;
-
-    #[test]
-    fn a_folder_lists_its_files_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        for path in ["in/folder", "out"] {
-            std::fs::create_dir_all(folder.path().join(path)).unwrap();
-        }
-        for path in ["in/b.py", "in/a.py", "in/.hidden", "in/folder/deep.py", "out/secret.py"] {
-            std::fs::write(folder.path().join(path), "").unwrap();
-        }
-        symlink("a.py", folder.path().join("in/c.py")).unwrap();
-        symlink("../out/secret.py", folder.path().join("in/d.py")).unwrap();
-        symlink("../../out", folder.path().join("in/folder/out")).unwrap();
-        let root = Dir::open_ambient_dir(folder.path().join("in"), ambient_authority()).unwrap();
-        assert_eq!(list_files(&root, ""), ["a.py", "b.py", "c.py"]);
-        assert_eq!(list_files(&root, "folder"), ["deep.py"]);
-        for nothing in ["a.py", "missing", "..", "folder/out", "../out"] {
-            assert_eq!(list_files(&root, nothing), [""; 0], "{nothing}");
-        }
-        for number in 0..2_000 {
-            std::fs::write(folder.path().join(format!("in/folder/{number}")), "").unwrap();
-        }
-        assert_eq!(list_files(&root, "folder").len(), MOST_LISTED);
     }
 }

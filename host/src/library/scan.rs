@@ -1,22 +1,22 @@
 //! What changed on disk since the last look.
 
+mod listed;
+mod suspects;
+
 use crate::bindings::catalog::{Change, Listing, Trouble, TroubleReason};
 use crate::bindings::types::Location;
 use crate::library::reading;
 use crate::library::roots::SkillRoot;
 use crate::library::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snapshot};
 use crate::library::stamp::Stamp;
-use cap_std::fs::{Dir, DirEntry};
-use rustix::fs::AtFlags;
+use crate::library::witness::StirredRoot;
+use cap_std::fs::Dir;
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Most levels of folders below a root.
-const DEEPEST: usize = 10;
+use suspects::Suspects;
 
 /// Folders that hold other people's files by convention.
 pub const NEVER_WALKED: [&str; 2] = ["node_modules", "target"];
@@ -28,28 +28,74 @@ const WORTH_A_THREAD: usize = 64;
 pub struct Scan {
     pub snapshot: Snapshot,
     pub changes: Vec<Change>,
+    /// Whether a root is as it was before because too much is open at this moment.
+    pub out_of_files: bool,
 }
 
-/// How often everything is looked at until nothing moved meanwhile, and for how long.
+/// Why a look tells nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsure {
+    /// Too much is open at this moment.
+    OutOfFiles,
+    /// More may have changed than what has a name.
+    Unnamed,
+}
+
+/// How often a look is repeated until nothing moved meanwhile, and for how long.
 const MOST_LOOKS: usize = 20;
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
 /// Looks at every known file and folder, lists those folders and reads those files that changed. `None` when none did.
-///
+pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Result<Option<Scan>, Unsure> {
+    until_calm(previous, |before| look(roots, before, file_limit, None))
+}
+
+/// The same for the places where something stirred. Whoever knows them is asked before each look.
+pub fn scan_stirred(
+    roots: &[SkillRoot],
+    previous: &Snapshot,
+    file_limit: u64,
+    mut stirred: impl FnMut() -> Option<Vec<StirredRoot>>,
+) -> Result<Option<Scan>, Unsure> {
+    let mut all: Vec<StirredRoot> = Vec::new();
+    until_calm(previous, |before| {
+        let mut now = stirred().ok_or(Unsure::Unnamed)?;
+        for (root, before) in now.iter_mut().zip(std::mem::take(&mut all)) {
+            root.places.extend(before.places);
+        }
+        all = now;
+        look(roots, before, file_limit, Some(&all))
+    })
+}
+
 /// What moves from one folder to another while they are listed may be seen in both or in neither. So when entries changed,
-/// everything is looked at again, until the same was seen twice: that has been there at one moment.
-pub fn scan(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Scan> {
-    let mut found = look(roots, previous, file_limit)?;
+/// there is another look, until the same was seen twice: that has been there at one moment.
+fn until_calm(
+    previous: &Snapshot,
+    mut look: impl FnMut(&Snapshot) -> Result<Option<Scan>, Unsure>,
+) -> Result<Option<Scan>, Unsure> {
+    let Some(mut found) = look(previous)? else { return Ok(None) };
     let mut moved = !previous.roots.is_empty() && has_other_entries(&found.changes);
     let began = Instant::now();
     for _ in 1..MOST_LOOKS {
-        moved &= began.elapsed() < LONGEST_LOOK;
-        let Some(again) = moved.then(|| look(roots, &found.snapshot, file_limit)).flatten() else { break };
+        if !moved || began.elapsed() >= LONGEST_LOOK {
+            break;
+        }
+        let again = match look(&found.snapshot) {
+            Ok(Some(again)) => again,
+            Ok(None) => break,
+            Err(Unsure::Unnamed) => return Err(Unsure::Unnamed),
+            Err(Unsure::OutOfFiles) => {
+                found.out_of_files = true;
+                break;
+            }
+        };
         moved = has_other_entries(&again.changes);
         found.snapshot = again.snapshot;
         found.changes.extend(again.changes);
+        found.out_of_files |= again.out_of_files;
     }
-    Some(found)
+    Ok(Some(found))
 }
 
 /// Whether anything came, went or moved.
@@ -57,33 +103,42 @@ fn has_other_entries(changes: &[Change]) -> bool {
     changes.iter().any(|change| matches!(change, Change::Folder(_) | Change::FolderGone(_)))
 }
 
-fn look(roots: &[SkillRoot], previous: &Snapshot, file_limit: u64) -> Option<Scan> {
+/// Looks once, at everything or where something stirred.
+fn look(
+    roots: &[SkillRoot],
+    previous: &Snapshot,
+    file_limit: u64,
+    stirred: Option<&[StirredRoot]>,
+) -> Result<Option<Scan>, Unsure> {
     let nothing = RootSnapshot::default();
     let before = |number: u32| previous.root(number).unwrap_or(&nothing);
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
+    let (mut found, mut out_of_files) = (Vec::new(), false);
     for (number, root) in (0..).zip(roots) {
-        let opened = root.open();
-        // A server that is short of files at this moment has not lost its skills.
-        if opened.as_ref().is_err_and(reading::is_out_of_files) && before(number).folder.is_some() {
-            found.push(None);
-            continue;
-        }
-        // A second way to a folder that is a root already brings nothing new.
-        let handle = opened.ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
         let scan = RootScan { root, number, file_limit, out_of_files: AtomicBool::new(false) };
-        found.push(scan.run(handle, before(number)));
+        let changed = match stirred.map(|stirred| &stirred[found.len()]) {
+            None => scan.everything(before(number), &mut seen),
+            Some(stirred) => scan.stirred(before(number), stirred, &mut seen),
+        };
+        found.push(match changed {
+            Ok(changed) => changed,
+            Err(Unsure::Unnamed) => return Err(Unsure::Unnamed),
+            Err(Unsure::OutOfFiles) => {
+                out_of_files = true;
+                None
+            }
+        });
     }
     if found.iter().all(Option::is_none) && !previous.roots.is_empty() {
-        return None;
+        return if out_of_files { Err(Unsure::OutOfFiles) } else { Ok(None) };
     }
-    let mut scan = Scan { snapshot: Snapshot::default(), changes: Vec::new() };
+    let mut scan = Scan { snapshot: Snapshot::default(), changes: Vec::new(), out_of_files };
     for (number, found) in (0..).zip(found) {
         let (after, changes) = found.unwrap_or_else(|| (before(number).clone(), Vec::new()));
         scan.snapshot.roots.push(after);
         scan.changes.extend(changes);
     }
-    Some(scan)
+    Ok(Some(scan))
 }
 
 /// Whether no segment of the path is left out of every walk, and the path is no root of its own.
@@ -111,38 +166,66 @@ struct RootScan<'a> {
     out_of_files: AtomicBool,
 }
 
+/// A root that is not as it was before: what it is now, and what the engine has to be told.
+type Changed = (RootSnapshot, Vec<Change>);
+
 impl RootScan<'_> {
-    fn run(&self, handle: Option<Dir>, before: &RootSnapshot) -> Option<(RootSnapshot, Vec<Change>)> {
+    fn everything(&self, before: &RootSnapshot, seen: &mut BTreeSet<(u64, u64)>) -> Result<Option<Changed>, Unsure> {
+        let opened = self.root.open();
+        // A server that is short of files at this moment has not lost its skills.
+        if opened.as_ref().is_err_and(reading::is_out_of_files) && before.folder.is_some() {
+            return Err(self.out_of_files());
+        }
+        // A second way to a folder that is a root already brings nothing new.
+        let handle = opened.ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
         let Some(handle) = handle else {
-            before.folder.as_ref()?;
-            return Some((RootSnapshot::default(), vec![Change::FolderGone(self.location(""))]));
+            let gone = || (RootSnapshot::default(), vec![Change::FolderGone(self.location(""))]);
+            return Ok(before.folder.is_some().then(gone));
         };
-        let files = before.files();
-        let dirty_folders = Self::dirty_folders(&handle, before);
-        let dirty_files = dirty_files(&handle, &files);
+        self.suspects(handle, before, &Suspects::all(before))
+    }
+
+    fn stirred(
+        &self,
+        before: &RootSnapshot,
+        stirred: &StirredRoot,
+        seen: &mut BTreeSet<(u64, u64)>,
+    ) -> Result<Option<Changed>, Unsure> {
+        let is_new = |identity: &(u64, u64)| seen.insert(*identity);
+        if stirred.identity.filter(is_new) != before.identity() {
+            return Err(Unsure::Unnamed);
+        }
+        let nothing_stirred = stirred.places.is_empty() && before.is_settled();
+        if nothing_stirred || before.folder.is_none() {
+            return Ok(None);
+        }
+        let handle = self.root.open().ok().filter(|handle| identity(handle) == before.identity());
+        let handle = handle.ok_or(Unsure::Unnamed)?;
+        let suspects = Suspects::at(&handle, &stirred.places, self.root, before).ok_or(Unsure::Unnamed)?;
+        self.suspects(handle, before, &suspects)
+    }
+
+    fn suspects(&self, handle: Dir, before: &RootSnapshot, suspects: &Suspects) -> Result<Option<Changed>, Unsure> {
+        let is_new = before.folders.is_empty();
+        let dirty_folders = if is_new { vec![String::new()] } else { suspects.dirty_folders(&handle) };
+        let dirty_files = suspects.dirty_files(&handle);
         if dirty_folders.is_empty() && dirty_files.is_empty() {
-            return None;
+            return Ok(None);
         }
         let mut changes = Vec::new();
         let mut folders = before.folders.clone();
         self.list(&handle, dirty_folders, &mut folders, &mut changes);
-        let files = self.read_again(&handle, files, &dirty_files, &folders, &mut changes);
+        let files = self.read_again(&handle, before.files(), &dirty_files, &folders, &mut changes);
         // The same holds for each folder and file in it.
         if before.folder.is_some() && self.out_of_files.load(Ordering::Acquire) {
-            tracing::warn!("root `{}` stays as it was until the next look: too many files are open", self.root.label);
-            return None;
+            return Err(self.out_of_files());
         }
-        Some((RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes))
+        Ok(Some((RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes)))
     }
 
-    /// Known folders whose entries may have changed; the root itself when nothing is known.
-    fn dirty_folders(handle: &Dir, before: &RootSnapshot) -> Vec<String> {
-        if before.folders.is_empty() {
-            return vec![String::new()];
-        }
-        let known: Vec<(&Arc<str>, &Arc<Folder>)> = before.folders.iter().collect();
-        let dirty = in_parallel(&known, |(path, folder)| (!folder.is_current(handle, path)).then(|| path.to_string()));
-        dirty.into_iter().flatten().collect()
+    fn out_of_files(&self) -> Unsure {
+        tracing::warn!("root `{}` stays as it was until the next look: too many files are open", self.root.label);
+        Unsure::OutOfFiles
     }
 
     /// Lists these folders and every new one below them, level by level.
@@ -179,112 +262,6 @@ impl RootScan<'_> {
             }
             level = next;
         }
-    }
-
-    /// What is in a folder, or `None` when it is gone.
-    fn list_one(&self, handle: &Dir, path: &str) -> Option<Folder> {
-        let opened = if path.is_empty() { handle.try_clone() } else { handle.open_dir(path) };
-        // Without permission to open it, its times still tell when that changes.
-        let unreadable = || {
-            let stat = match path {
-                "" => rustix::fs::fstat(handle),
-                _ => rustix::fs::statat(handle, path, AtFlags::SYMLINK_NOFOLLOW),
-            };
-            let stamp = Stamp::of(&stat.ok()?);
-            Some(Folder {
-                stamp,
-                files: Vec::new(),
-                folders: Vec::new(),
-                links: Vec::new(),
-                troubles: vec![(String::new(), TroubleReason::NoPermission)],
-            })
-        };
-        let opened = match opened {
-            Ok(opened) => opened,
-            // The handle reports an escape in the same way, but without a number of the operating system.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_some() => {
-                return unreadable();
-            }
-            Err(error) => {
-                self.out_of_files.fetch_or(reading::is_out_of_files(&error), Ordering::AcqRel);
-                return None;
-            }
-        };
-        let stamp = Stamp::of(&rustix::fs::fstat(&opened).ok()?);
-        let entries = match opened.entries() {
-            Ok(entries) => entries,
-            Err(error) if reading::is_out_of_files(&error) => {
-                self.out_of_files.store(true, Ordering::Release);
-                return None;
-            }
-            Err(_) => return unreadable(),
-        };
-        let mut folder =
-            Folder { stamp, files: Vec::new(), folders: Vec::new(), links: Vec::new(), troubles: Vec::new() };
-        for entry in entries.flatten() {
-            self.sort_in(handle, path, &entry, &mut folder);
-        }
-        folder.files.sort_unstable();
-        folder.folders.sort_unstable();
-        folder.links.sort_unstable();
-        folder.troubles.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        Some(folder)
-    }
-
-    fn sort_in(&self, handle: &Dir, path: &str, entry: &DirEntry, folder: &mut Folder) {
-        let Ok(kind) = entry.file_type() else { return };
-        let name = match entry.file_name().into_string() {
-            Ok(name) => name,
-            Err(name) => {
-                let name = name.to_string_lossy().into_owned();
-                if kind.is_dir() || name.ends_with(".md") {
-                    folder.troubles.push((name, TroubleReason::NameNotText));
-                }
-                return;
-            }
-        };
-        if name.starts_with('.') {
-            return;
-        }
-        let is_folder = if kind.is_symlink() {
-            match self.follow(handle, path, &join(path, &name)) {
-                Ok(Target::Folder) => true,
-                Ok(Target::File) => false,
-                Ok(Target::WalkedAnyway) => return folder.links.push(name),
-                Err(reason) => return folder.troubles.push((name, reason)),
-            }
-        } else {
-            kind.is_dir()
-        };
-        if !is_folder {
-            if name.ends_with(".md") || path.is_empty() && name == "config.yaml" {
-                folder.files.push(name);
-            }
-        } else if is_walked(self.root, &join(path, &name)) {
-            if depth(path) + 1 > DEEPEST {
-                folder.troubles.push((name, TroubleReason::TooDeep));
-            } else {
-                folder.folders.push(name);
-            }
-        }
-    }
-
-    /// Where a link leads. A folder that is walked at its own place is not walked a second time, so links make no loops.
-    fn follow(&self, handle: &Dir, folder: &str, link: &str) -> Result<Target, TroubleReason> {
-        let metadata = handle.metadata(link).map_err(|_| TroubleReason::LeadsOutside)?;
-        if !metadata.is_dir() {
-            return Ok(Target::File);
-        }
-        let real = |path: &str| handle.canonicalize(at(path)).map_err(|_| TroubleReason::LeadsOutside);
-        let target = real(link)?.to_string_lossy().into_owned();
-        let hidden = target.split('/').any(|segment| segment.starts_with('.') && segment != ".");
-        if !hidden && is_walked(self.root, &target) && depth(&target) <= DEEPEST {
-            return Ok(Target::WalkedAnyway);
-        }
-        if !folder.is_empty() && real(folder)?.to_str() != Some(folder) {
-            return Err(TroubleReason::LinkWithinLink);
-        }
-        Ok(Target::Folder)
     }
 
     fn remove(&self, path: &str, folders: &mut Folders, changes: &mut Vec<Change>) {
@@ -332,23 +309,9 @@ impl RootScan<'_> {
     }
 }
 
-/// Known files that may have other bytes than when they were read.
-fn dirty_files(handle: &Dir, files: &Files) -> Vec<Arc<str>> {
-    let known: Vec<(&Arc<str>, &Arc<File>)> = files.iter().collect();
-    let dirty = in_parallel(&known, |(path, file)| (!file.is_current(handle, path)).then(|| Arc::clone(path)));
-    dirty.into_iter().flatten().collect()
-}
-
 /// Whether a sorted list of names has this one.
 fn contains(names: &[String], name: &str) -> bool {
     names.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
-}
-
-/// What a link leads to.
-enum Target {
-    File,
-    Folder,
-    WalkedAnyway,
 }
 
 fn listing(root: u32, path: &str, folder: &Folder) -> Change {
@@ -378,16 +341,11 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> 
     })
 }
 
-/// How the operating system calls a path below a root.
-fn at(path: &str) -> &str {
-    if path.is_empty() { "." } else { path }
-}
-
 pub fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// Number of folders between the root and this one, itself included.
-fn depth(path: &str) -> usize {
-    path.split('/').filter(|segment| !segment.is_empty()).count()
+/// How the operating system calls a path below a root.
+fn at(path: &str) -> &str {
+    if path.is_empty() { "." } else { path }
 }

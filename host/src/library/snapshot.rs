@@ -3,11 +3,13 @@
 use crate::bindings::catalog::{Asset, TroubleReason};
 use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
+use crate::library::held::{HeldRoot, NotHeld, Room};
 use crate::library::reading;
+use crate::library::resources::{ResourceFolder, fitting};
 use crate::library::roots::SkillRoot;
 use crate::library::scan;
-use crate::library::stamp::Stamp;
-use crate::library::stillness;
+use crate::library::stamp::{Sameness, Stamp};
+use crate::library::witness;
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, fstatfs, statat};
 use std::collections::BTreeMap;
@@ -35,6 +37,8 @@ pub struct RootSnapshot {
     /// Every walked folder by its path below the root.
     pub folders: Folders,
     files: Mutex<Files>,
+    /// What is served in place of the folder on disk, if it is to stay as it was.
+    held: Option<Arc<HeldRoot>>,
 }
 
 /// A folder as it was listed.
@@ -47,16 +51,23 @@ pub struct Folder {
     /// Links to folders that are walked at their own place.
     pub links: Vec<String>,
     pub troubles: Vec<(String, TroubleReason)>,
+    /// Whether anything in it is a link, wherever that leads.
+    pub has_links: bool,
 }
 
 impl Folder {
-    /// Whether the folder on disk certainly has the entries that were listed.
-    pub fn is_current(&self, root: &Dir, path: &str) -> bool {
+    pub fn empty(stamp: Stamp) -> Self {
+        let (files, folders, links, troubles) = Default::default();
+        Self { stamp, files, folders, links, troubles, has_links: false }
+    }
+
+    /// Whether the folder on disk has the entries that were listed.
+    pub fn sameness(&self, root: &Dir, path: &str) -> Sameness {
         let at = if path.is_empty() { "." } else { path };
         // Only looks at times, so it may follow a link out of the root; listing would not.
         let stat = statat(root, at, AtFlags::empty());
-        stat.is_ok_and(|stat| self.stamp.still_holds(&stat))
-            && self.troubles.iter().all(|trouble| lasts(root, path, trouble))
+        let sameness = stat.map_or(Sameness::Other, |stat| self.stamp.sameness(&stat));
+        if self.troubles.iter().all(|trouble| lasts(root, path, trouble)) { sameness } else { Sameness::Other }
     }
 
     /// The same folder, to be listed again at the next look.
@@ -92,14 +103,25 @@ impl RootSnapshot {
     pub fn new(folder: Option<Arc<Dir>>, folders: Folders, files: Files) -> Self {
         let is_local = folder.as_ref().is_some_and(|folder| {
             let found = fstatfs(folder);
-            found.is_ok_and(|found| stillness::is_local(found.f_type.into()))
+            found.is_ok_and(|found| witness::is_local(found.f_type.into()))
         });
-        Self { folder, is_local, folders, files: Mutex::new(files) }
+        Self { folder, is_local, folders, files: Mutex::new(files), held: None }
     }
 
     /// The files read so far.
     pub fn files(&self) -> Files {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether everything that is known can be relied on until it is told that it changed.
+    pub fn is_settled(&self) -> bool {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        self.folders.values().all(|folder| folder.stamp.is_settled()) && files.values().all(|file| file.is_settled())
+    }
+
+    /// Which folder it was when it was listed.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        self.folders.get("").map(|top| top.stamp.identity())
     }
 
     /// The file as this snapshot has it. Reads it if nobody has asked for it yet.
@@ -108,7 +130,10 @@ impl RootSnapshot {
         if let Some(file) = files.get(path) {
             return file.clone();
         }
-        let file = Arc::new(File::read(self.folder.as_deref(), path, limit));
+        let file = Arc::new(match &self.held {
+            Some(held) => File::held(held, path, limit),
+            None => File::read(self.folder.as_deref(), path, limit),
+        });
         files.insert(path.into(), file.clone());
         file
     }
@@ -116,7 +141,15 @@ impl RootSnapshot {
 
 impl Clone for RootSnapshot {
     fn clone(&self) -> Self {
-        Self::new(self.folder.clone(), self.folders.clone(), self.files())
+        Self { held: self.held.clone(), ..Self::new(self.folder.clone(), self.folders.clone(), self.files()) }
+    }
+}
+
+impl RootSnapshot {
+    /// The folder to read files of skills from, if it exists.
+    pub fn top(&self) -> Option<ResourceFolder> {
+        let held = self.held.as_ref().map(|held| ResourceFolder::Held(held.top()));
+        held.or_else(|| self.folder.clone().map(ResourceFolder::OnDisk))
     }
 }
 
@@ -153,45 +186,57 @@ impl Snapshot {
         self.roots.get(root as usize)
     }
 
+    /// Has all files served as they are now, whatever happens on disk.
+    pub fn hold(&mut self, roots: &[SkillRoot], limit: u64) -> Result<(), NotHeld> {
+        let mut room = Room::default();
+        for (root, SkillRoot { skip, .. }) in self.roots.iter_mut().zip(roots) {
+            let held = root.folder.as_ref().map(|folder| HeldRoot::of(folder, skip, limit, &mut room)).transpose()?;
+            root.held = held.map(Arc::new);
+        }
+        Ok(())
+    }
+
+    /// A folder of a root, with which nothing outside it can be reached.
+    pub fn open(&self, folder: &Location) -> Result<ResourceFolder, ReadError> {
+        self.root(folder.root).and_then(RootSnapshot::top).ok_or(ReadError::NotFound)?.open(&folder.path)
+    }
+
     /// Reads a file of a skill. Nothing outside the skill's resource folder can be reached.
     pub fn read(&self, asset: &Asset, limit: u64) -> Result<Vec<u8>, ReadError> {
-        let Location { root, path } = &asset.folder;
-        let root = self.root(*root).and_then(|root| root.folder.as_ref()).ok_or(ReadError::NotFound)?;
-        let resources = if path.is_empty() { root.try_clone() } else { root.open_dir(path) };
-        let resources = resources.map_err(reading::refusal)?;
-        if reading::leads_to_hidden(&resources, &asset.file) {
-            return Err(ReadError::OutsideRoot);
-        }
-        Ok(reading::read(&resources, &asset.file, limit)?.bytes)
+        self.open(&asset.folder)?.read(&asset.file, limit)
     }
 
     /// Whether these files are on disk as this snapshot has them, and nothing was added or removed in the folders above.
-    pub fn is_current(&self, roots: &[SkillRoot], files: &[Location]) -> bool {
-        files.iter().all(|Location { root: number, path }| {
-            let (Some(root), Some(known)) = (roots.get(*number as usize), self.root(*number)) else { return false };
+    pub fn sameness(&self, roots: &[SkillRoot], files: &[Location]) -> Sameness {
+        let of_file = |Location { root: number, path }: &Location| {
+            let known = roots.get(*number as usize).zip(self.root(*number));
             // The folder as it is now: another one may have taken its place.
-            match root.open() {
-                Ok(folder) => known.is_current(&folder, path),
-                Err(_) => known.folder.is_none(),
+            match known.map(|(root, known)| (root.open(), known)) {
+                Some((Ok(folder), known)) => known.sameness(&folder, path),
+                Some((Err(_), known)) if known.folder.is_none() => Sameness::Same,
+                _ => Sameness::Other,
             }
-        })
+        };
+        files.iter().map(of_file).max().unwrap_or(Sameness::Same)
     }
 }
 
 impl RootSnapshot {
-    fn is_current(&self, folder: &Dir, path: &str) -> bool {
+    fn sameness(&self, folder: &Dir, path: &str) -> Sameness {
         let known = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
         // What nobody has read is the same if there is none.
-        let is_missing = || statat(folder, path, AtFlags::empty()).err() == Some(rustix::io::Errno::NOENT);
-        if !known.map_or_else(is_missing, |file| file.is_current(folder, path)) {
-            return false;
-        }
+        let missing = || match statat(folder, path, AtFlags::empty()) {
+            Err(rustix::io::Errno::NOENT) => Sameness::Same,
+            Ok(_) | Err(_) => Sameness::Other,
+        };
+        let file = known.map_or_else(missing, |file| file.sameness(folder, path));
         let above = |path: &str| path.rfind('/').unwrap_or(0);
-        let mut ends = std::iter::successors(Some(above(path)), |end| (*end > 0).then(|| above(&path[..*end])));
-        ends.all(|end| {
+        let ends = std::iter::successors(Some(above(path)), |end| (*end > 0).then(|| above(&path[..*end])));
+        let folders = ends.map(|end| {
             let above = &path[..end];
-            self.folders.get(above).is_some_and(|known| known.is_current(folder, above))
-        })
+            self.folders.get(above).map_or(Sameness::Other, |known| known.sameness(folder, above))
+        });
+        folders.fold(file, Sameness::max)
     }
 }
 
@@ -200,12 +245,7 @@ impl File {
         let Some(folder) = folder else { return Self { stamp: None, text: Err(ReadError::NotFound) } };
         let before = statat(folder, path, AtFlags::empty()).ok().map(|stat| Stamp::of(&stat));
         match reading::read(folder, path, limit) {
-            Ok(read) => {
-                let text = String::from_utf8(read.bytes);
-                let text =
-                    text.map(Arc::from).map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to() as u64));
-                Self { stamp: Some(read.stamp), text }
-            }
+            Ok(read) => Self { stamp: Some(read.stamp), text: text(read.bytes) },
             // What failed this time may not fail at the next look.
             Err(ReadError::Failed(reason)) => {
                 Self { stamp: before.map(Stamp::unsettled), text: Err(ReadError::Failed(reason)) }
@@ -214,15 +254,30 @@ impl File {
         }
     }
 
+    fn held(root: &Arc<HeldRoot>, path: &str, limit: u64) -> Self {
+        let read = root.top().read(path).and_then(|bytes| fitting(&bytes, limit));
+        Self { stamp: None, text: read.and_then(text) }
+    }
+
+    /// Whether another change would show in the times.
+    pub fn is_settled(&self) -> bool {
+        self.stamp.is_none_or(|stamp| stamp.is_settled()) && !matches!(self.text, Err(ReadError::Failed(_)))
+    }
+
     /// Whether it was not read because too much was open.
     pub fn lacked_a_descriptor(&self) -> bool {
         matches!(&self.text, Err(ReadError::Failed(reason)) if reason == reading::OUT_OF_FILES)
     }
 
-    /// Whether the file on disk is certainly the one that was read.
-    pub fn is_current(&self, folder: &Dir, path: &str) -> bool {
+    /// Whether the file on disk is the one that was read.
+    pub fn sameness(&self, folder: &Dir, path: &str) -> Sameness {
         // Only looks at times and size, so it may follow a link out of the root; reading would not.
         let stat = statat(folder, path, AtFlags::empty());
-        matches!((self.stamp, stat), (Some(stamp), Ok(stat)) if stamp.still_holds(&stat))
+        self.stamp.zip(stat.ok()).map_or(Sameness::Other, |(stamp, stat)| stamp.sameness(&stat))
     }
+}
+
+fn text(bytes: Vec<u8>) -> Result<Arc<str>, ReadError> {
+    let text = String::from_utf8(bytes).map(Arc::from);
+    text.map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to() as u64))
 }

@@ -17,6 +17,15 @@ pub struct Stamp {
     settled: bool,
 }
 
+/// Whether something on disk is what it was when it was read. Of several things, the largest counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sameness {
+    Same,
+    /// Its times are those that it had, but they were so new that another change might not show.
+    Unsettled,
+    Other,
+}
+
 /// Times advance in steps of a few milliseconds on file systems that keep nanoseconds.
 const FINE_STEP: Duration = Duration::from_millis(50);
 
@@ -46,9 +55,13 @@ impl Stamp {
         }
     }
 
-    /// Whether the file is certainly the one that this stamp was taken of.
-    pub fn still_holds(&self, stat: &Stat) -> bool {
-        self.settled && self.same_as(&Self::of(stat))
+    /// Whether the file is the one that this stamp was taken of.
+    pub fn sameness(&self, stat: &Stat) -> Sameness {
+        match (self.same_as(&Self::of(stat)), self.settled) {
+            (true, true) => Sameness::Same,
+            (true, false) => Sameness::Unsettled,
+            (false, _) => Sameness::Other,
+        }
     }
 
     /// Whether two stamps show the same times and size.
@@ -59,6 +72,15 @@ impl Stamp {
     /// The same stamp, never to be trusted: the file changed while it was read.
     pub fn unsettled(self) -> Self {
         Self { settled: false, ..self }
+    }
+
+    /// When the bytes were last written, since 1970.
+    pub fn modified(&self) -> Duration {
+        self.modified
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.settled
     }
 
     pub fn has_other_names(&self) -> bool {

@@ -1,10 +1,10 @@
-//! Notices that something below the roots changed, without saying what: looking is `scan`'s work.
+//! Notices that something below the roots changed. What that is shows when `scan` looks.
 
 mod reach;
 mod watching;
 
 use crate::library::roots::SkillRoot;
-use crate::library::stillness::Stillness;
+use crate::library::witness::Witness;
 use rustix::fs::statfs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -19,7 +19,7 @@ pub type Disturbances = watch::Receiver<Option<Instant>>;
 /// Watches on a thread of its own, so that nobody waits until every folder of a large library is watched.
 pub struct Watcher {
     orders: mpsc::Sender<Order>,
-    stillness: Arc<Stillness>,
+    witness: Arc<Witness>,
 }
 
 /// What the thread has to do.
@@ -44,7 +44,7 @@ impl Watcher {
     pub fn new(roots: Arc<[SkillRoot]>) -> (Self, Disturbances) {
         let (orders, incoming) = mpsc::channel();
         let (watching, disturbances) = Watching::new(file_system, roots, &orders);
-        let watcher = Self { orders, stillness: watching.stillness() };
+        let watcher = Self { orders, witness: watching.witness() };
         let thread = std::thread::Builder::new().name("watching".to_owned());
         if let Err(error) = thread.spawn(move || watching.run(&incoming)) {
             tracing::warn!("no folder can be watched: {error}; {LATER}");
@@ -53,8 +53,8 @@ impl Watcher {
         (watcher, disturbances)
     }
 
-    pub fn stillness(&self) -> Arc<Stillness> {
-        Arc::clone(&self.stillness)
+    pub fn witness(&self) -> Arc<Witness> {
+        Arc::clone(&self.witness)
     }
 
     /// Has the roots watched that appeared, came back or were replaced, and folders that could not be watched before. What

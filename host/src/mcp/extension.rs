@@ -3,7 +3,6 @@
 use crate::bindings::catalog::{Document, ResourcePart, SkillFiles};
 use crate::bindings::types::{Location, SkillModel, Summary};
 use crate::library::files::{self, SkillFile, media_type};
-use crate::library::reading;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::ToolError;
 use crate::mcp::contents::uri_of;
@@ -187,9 +186,9 @@ fn manifest(
         if file.size > limit {
             return Err(NotListed::OffFormat("one of its files is larger than what the server hands out".to_owned()));
         }
-        let read = reading::read(&opened.folder, &file.path, room).map_err(|_| NotListed::WentAway)?;
-        room -= read.bytes.len() as u64;
-        resources.push(entry(&file.path, &read.bytes));
+        let bytes = opened.folder.read(&file.path, room).map_err(|_| NotListed::WentAway)?;
+        room -= bytes.len() as u64;
+        resources.push(entry(&file.path, &bytes));
     }
     Ok(resources)
 }

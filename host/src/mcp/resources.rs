@@ -3,8 +3,8 @@
 use crate::analytics::Event;
 use crate::bindings::catalog::ResourcePart;
 use crate::bindings::types::{Location, SkillModel, Summary};
+use crate::library::files;
 use crate::library::snapshot::Snapshot;
-use crate::library::{files, reading};
 use crate::mcp::answer::ToolError;
 use crate::mcp::catalog_text::plain_line;
 use crate::mcp::contents::contents;
@@ -194,10 +194,10 @@ fn collection(
     let mut left_out = 0;
     let mut room = MOST_BYTES;
     for (folder, file) in opened.iter().flat_map(|opened| opened.files.iter().map(|file| (&opened.folder, file))) {
-        match reading::read(folder, &file.path, limit.min(room)) {
-            Ok(read) => {
-                room -= read.bytes.len() as u64;
-                all.push(contents(&skill.uri, &file.path, read.bytes));
+        match folder.read(&file.path, limit.min(room)) {
+            Ok(bytes) => {
+                room -= bytes.len() as u64;
+                all.push(contents(&skill.uri, &file.path, bytes));
             }
             Err(_) => left_out += 1,
         }

@@ -3,6 +3,7 @@
 //! Both versions are thin translations of what is here, so a rule about files is written and tested once.
 
 pub mod disk;
+pub mod held;
 pub mod memory;
 pub mod path;
 

@@ -29,8 +29,9 @@ pub struct Panel {
     chosen: String,
     /// The files that they are from, as they were before they were loaded.
     files: Vec<(PathBuf, Option<FileState>)>,
-    /// What the last question left behind. To know ten thousand skills takes a scorer longer than to rank them.
-    informed: Mutex<Option<Informed>>,
+    /// What the last questions left behind for each engine. To know ten thousand skills takes a scorer longer than to rank
+    /// them.
+    informed: Mutex<[Option<Informed>; 2]>,
 }
 
 struct Member {
@@ -39,7 +40,7 @@ struct Member {
     scorer: Result<Arc<Scorer>, String>,
 }
 
-/// Until another generation is served, or another engine is asked: the scorers that know its skills.
+/// Until another generation is served: the scorers that know the skills of an engine.
 struct Informed {
     /// Of the engine, when it told of them.
     state: (u64, u64),
@@ -82,7 +83,7 @@ impl Panel {
                 members.push(Member { name, scorer: scorer.map(Arc::new) });
             }
         }
-        Ok(Self { members, chosen, files, informed: Mutex::new(None) })
+        Ok(Self { members, chosen, files, informed: Mutex::default() })
     }
 
     /// Whether every file is still the one that was loaded.
@@ -93,12 +94,17 @@ impl Panel {
     /// What each scorer gives the best candidates.
     fn explain(&self, engine: &mut EngineInstance, context: &str) -> Result<Explanation, Broken> {
         let mut informed = self.informed.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = match informed.take().filter(|known| known.state == engine.state()) {
+        let [newer, older] = &mut *informed;
+        let is_known = |known: &Option<Informed>| known.as_ref().is_some_and(|known| known.state == engine.state());
+        if !is_known(newer) {
+            std::mem::swap(newer, older);
+        }
+        let mut known = match newer.take().filter(|known| known.state == engine.state()) {
             Some(known) => known,
             None => Informed::new(engine, self.members.len())?,
         };
         let explained = self.explain_with(&mut known, engine, context)?;
-        *informed = Some(known);
+        *newer = Some(known);
         Ok(explained)
     }
 

@@ -7,14 +7,13 @@ use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
 use crate::catalog::no_skill;
 use crate::config::Runner;
-use crate::library::reading;
+use crate::library::resources::ResourceFolder;
 use crate::library::snapshot::Snapshot;
 use crate::printable::{printable, quoted};
 use crate::sandbox::runtimes::{Guest, Language, LoadError, Role};
 use crate::sha256::Sha256;
 use crate::worlds::engine::EngineInstance;
 use bytes::Bytes;
-use cap_std::fs::Dir;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,7 +102,7 @@ pub struct Ready {
 /// The bytes that were checked, which are the bytes that run.
 pub struct Script {
     /// The resource folder.
-    pub folder: Arc<Dir>,
+    pub folder: ResourceFolder,
     pub file: String,
     pub bytes: Bytes,
 }
@@ -112,7 +111,8 @@ pub struct Script {
 pub struct Found {
     pub what: FoundScript,
     pub terms: ScriptTerms,
-    pub folder: Option<Arc<Dir>>,
+    /// The resource folder, or why it cannot be opened.
+    pub folder: Result<ResourceFolder, ReadError>,
     /// The Markdown file of the skill that owns the script.
     pub skill_text: String,
 }
@@ -200,7 +200,7 @@ async fn find(shared: &Shared, request: &Request) -> Result<Found, ScriptError> 
         let root = found.script.folder.root;
         let Settings { scripts: terms, sources, .. } = engine.settings_of(root)?;
         found.sources.extend(sources);
-        let folder = snapshot.root(root).and_then(|root| root.folder.clone());
+        let folder = snapshot.open(&found.script.folder);
         let Location { root, path } = &found.skill_file;
         let text = snapshot.root(*root).map(|root| root.file(path, u64::MAX).text.clone());
         let skill_text = text.and_then(Result::ok).map(|text| text.to_string()).unwrap_or_default();
@@ -249,18 +249,8 @@ fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<OnDisk, D
     if !terms.allowed_extensions.contains(&extension) {
         return Err(Denied::Extension { extension, allowed: quoted(&terms.allowed_extensions) });
     }
-    let resources = folder.ok_or(ReadError::NotFound).and_then(|root| {
-        let path = &script.folder.path;
-        let opened = if path.is_empty() { root.try_clone() } else { root.open_dir(path) };
-        opened.map_err(reading::refusal)
-    });
     let limit = if extension == ".wasm" { Role::Program.largest() } else { LARGEST_SCRIPT };
-    let read = resources.and_then(|folder| {
-        if reading::leads_to_hidden(&folder, &script.file) {
-            return Err(ReadError::OutsideRoot);
-        }
-        Ok((reading::read(&folder, &script.file, limit)?.bytes, Arc::new(folder)))
-    });
+    let read = folder.and_then(|folder| Ok((folder.read(&script.file, limit)?, folder)));
     let (bytes, folder) = read.map_err(|error| unreadable(&file, &error))?;
     let runner =
         shared.config.scripts.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
@@ -287,7 +277,7 @@ fn on_disk(shared: &Shared, request: &Request, found: Found) -> Result<OnDisk, D
     let bytes = Bytes::from(bytes);
     let skill = || digest::Skill::read(&folder, &skill_text, &script.file, &bytes);
     let (policy, lent) = policy::decide(inputs, skill);
-    let script = Script { folder: Arc::clone(&folder), file: script.file.clone(), bytes: bytes.clone() };
+    let script = Script { folder, file: script.file.clone(), bytes: bytes.clone() };
     Ok(OnDisk { policy, unloaded, runner, script, lent })
 }
 

@@ -4,11 +4,12 @@ use crate::bindings::catalog::Called;
 use crate::bindings::types::Location;
 use crate::catalog::{AskError, Catalog};
 use crate::library::reading;
+use crate::library::resources::{Entry, EntryKind, ResourceFolder, Target};
+use crate::library::scan;
 use crate::library::snapshot::Snapshot;
 use crate::sha256::Sha256;
 use crate::worlds::engine::EngineInstance;
 use bytes::Bytes;
-use cap_std::fs::Dir;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,7 +38,12 @@ pub enum NoDigest {
 
 impl Skill {
     /// Reads all files of the resource folder but hidden ones, which no script sees. The script's own bytes were read before, and those are the ones that count.
-    pub fn read(folder: &Dir, skill_text: &str, script: &str, script_bytes: &Bytes) -> Result<Self, NoDigest> {
+    pub fn read(
+        folder: &ResourceFolder,
+        skill_text: &str,
+        script: &str,
+        script_bytes: &Bytes,
+    ) -> Result<Self, NoDigest> {
         let mut files = gathered(folder)?;
         files.insert(script.to_owned(), script_bytes.clone());
         Ok(Self::of(skill_text, files))
@@ -58,11 +64,7 @@ pub async fn digest_of(catalog: &Catalog, address: &str) -> Result<Option<Result
     let address = address.to_owned();
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
         let Ok(found) = engine.skill_of(&address, Called::ByPath)? else { return Ok(None) };
-        let Some(Location { root, path }) = found.resources else { return Ok(None) };
-        let folder = snapshot.root(root).and_then(|root| root.folder.clone());
-        let opened = folder
-            .and_then(|folder| if path.is_empty() { folder.try_clone().ok() } else { folder.open_dir(&path).ok() });
-        let Some(folder) = opened else { return Ok(None) };
+        let Some(Ok(folder)) = found.resources.map(|resources| snapshot.open(&resources)) else { return Ok(None) };
         let Location { root, path } = &found.summary.file;
         let text = snapshot.root(*root).and_then(|root| root.file(path, u64::MAX).text.clone().ok());
         Ok(Some(gathered(&folder).map(|files| Skill::of(text.as_deref().unwrap_or_default(), files).digest)))
@@ -70,44 +72,41 @@ pub async fn digest_of(catalog: &Catalog, address: &str) -> Result<Option<Result
     catalog.ask(question).await
 }
 
-fn gathered(folder: &Dir) -> Result<BTreeMap<String, Bytes>, NoDigest> {
+fn gathered(folder: &ResourceFolder) -> Result<BTreeMap<String, Bytes>, NoDigest> {
     let (mut files, mut left) = (BTreeMap::new(), MOST_BYTES);
     gather(folder, "", 0, &mut files, &mut left)?;
     Ok(files)
 }
 
 fn gather(
-    folder: &Dir,
+    folder: &ResourceFolder,
     path: &str,
     depth: usize,
     files: &mut BTreeMap<String, Bytes>,
     left: &mut u64,
 ) -> Result<(), NoDigest> {
-    let unreadable = |_| NoDigest::Unreadable(path.to_owned());
     if depth > DEEPEST {
         return Err(NoDigest::TooLarge);
     }
-    let listed = if path.is_empty() { folder.entries() } else { folder.read_dir(path) };
-    for entry in listed.map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let name = entry.file_name().into_string().map_err(|_| NoDigest::Unreadable(path.to_owned()))?;
+    let unreadable = || NoDigest::Unreadable(path.to_owned());
+    for Entry { name, kind } in folder.entries(path).map_err(|_| unreadable())? {
+        let name = name.ok_or_else(unreadable)?;
         if reading::is_hidden(&name) {
             continue;
         }
-        let below = if path.is_empty() { name } else { format!("{path}/{name}") };
-        let kind = entry.file_type().map_err(unreadable)?;
-        if kind.is_dir() {
+        let below = scan::join(path, &name);
+        if kind == EntryKind::Folder {
             gather(folder, &below, depth + 1, files, left)?;
             continue;
         }
-        if kind.is_symlink() && reading::leads_to_hidden(folder, &below) {
+        if kind == EntryKind::Link && folder.leads_to_hidden(&below) {
             continue;
         }
         // A link to a folder is left out: what is in there is in the digest at its own place, or not part of the skill.
-        if kind.is_symlink() && folder.metadata(&below).is_ok_and(|target| target.is_dir()) {
+        if kind == EntryKind::Link && folder.target(&below) == Some(Target::Folder) {
             continue;
         }
-        let bytes = reading::read(folder, &below, *left).map_err(|_| NoDigest::Unreadable(below.clone()))?.bytes;
+        let bytes = folder.read(&below, *left).map_err(|_| NoDigest::Unreadable(below.clone()))?;
         *left -= bytes.len() as u64;
         files.insert(below, bytes.into());
         if files.len() > MOST_FILES {

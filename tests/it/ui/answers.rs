@@ -115,7 +115,7 @@ fn scorers_are_told_of_the_skills_once_for_each_generation() {
     let told = |page: &Page| page.session.log().matches("every scorer is told of ").count();
     let rank = || page.json("api/rank?task=a%20login%20form");
     let first = rank();
-    for _ in 0..5 {
+    for _ in 0..20 {
         assert_eq!(rank(), first);
     }
     // Skills have other numbers in the other engine.

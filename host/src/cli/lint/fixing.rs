@@ -6,6 +6,7 @@ use super::looking::{Look, Looked};
 use super::mending;
 use super::report::Folders;
 use crate::bindings::catalog::Edit;
+use crate::catalog;
 use crate::cli::open::Opened;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +52,7 @@ pub async fn fix(opened: &Opened, folders: &Folders, allow: &[String]) -> anyhow
         if !is_mended {
             break;
         }
-        opened.catalog.bring_in(None).await;
+        opened.catalog.bring_in(catalog::Look::Everything).await;
         look = Look::at(opened, folders, allow).await?;
     }
     Ok((done.into_values().collect(), look))

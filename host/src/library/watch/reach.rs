@@ -75,7 +75,8 @@ impl Reach {
 
     /// Whether nothing can change without being noticed.
     pub fn is_complete(&self) -> bool {
-        self.refused.is_empty()
+        // Nothing above the top is watched that could tell when it comes back.
+        self.refused.is_empty() && self.listed.contains(&self.top)
     }
 
     /// Watches everything. True if there is anything.
@@ -91,7 +92,7 @@ impl Reach {
     /// Tries again what could not be watched. True if it can be now.
     pub fn retry(&mut self, watch: &mut Watch) -> bool {
         let refused = std::mem::take(&mut self.refused);
-        self.walk(refused.into_iter().collect(), watch)
+        self.walk(refused.into_iter().chain([self.top.clone()]).collect(), watch)
     }
 
     /// Something came to these places or went from them. True if there is more to watch.

@@ -3,7 +3,7 @@
 use super::reach::{FOLDER_BY_FOLDER, Reach, Watched};
 use super::{Disturbances, FileSystem, LATER, Order};
 use crate::library::roots::{self, SkillRoot};
-use crate::library::stillness::{self, Stillness};
+use crate::library::witness::{self, Top, Witness};
 use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub struct Watching {
     /// Whether other machines can change a root.
     elsewhere: bool,
     told: Told,
-    stillness: Arc<Stillness>,
+    witness: Arc<Witness>,
     disturb: watch::Sender<Option<Instant>>,
     file_system: FileSystem,
 }
@@ -47,8 +47,8 @@ impl Watching {
     /// Watches nothing yet.
     pub fn new(file_system: FileSystem, roots: Arc<[SkillRoot]>, orders: &mpsc::Sender<Order>) -> (Self, Disturbances) {
         let (disturb, disturbances) = watch::channel(None);
-        let stillness = Arc::new(Stillness::new(Arc::clone(&roots)));
-        let (told, sender, orders) = (Arc::clone(&stillness), disturb.clone(), orders.clone());
+        let witness = Arc::new(Witness::new(Arc::clone(&roots)));
+        let (told, sender, orders) = (Arc::clone(&witness), disturb.clone(), orders.clone());
         let notice = move |event: notify::Result<Event>| {
             let event = event.inspect_err(|error| told.lost(error)).ok();
             if !event.as_ref().is_none_or(is_change) || !told.saw(event.as_ref()) {
@@ -72,18 +72,18 @@ impl Watching {
         let mut system = RecommendedWatcher::new(notice, Config::default().with_follow_symlinks(false))
             .inspect_err(|error| tracing::warn!("no folder can be watched: {error}; {LATER}"))
             .ok();
-        stillness.watch_probe(|file| {
+        witness.watch_probe(|file| {
             let system = system.as_mut().ok_or_else(notify::Error::watch_not_found)?;
             system.watch(file, RecursiveMode::NonRecursive)
         });
         let reaches = roots.iter().map(|_| None).collect();
         let (places, told) = (Arc::default(), Told::new());
-        let watching = Self { roots, system, places, reaches, elsewhere: false, told, stillness, disturb, file_system };
+        let watching = Self { roots, system, places, reaches, elsewhere: false, told, witness, disturb, file_system };
         (watching, disturbances)
     }
 
-    pub fn stillness(&self) -> Arc<Stillness> {
-        Arc::clone(&self.stillness)
+    pub fn witness(&self) -> Arc<Witness> {
+        Arc::clone(&self.witness)
     }
 
     /// Does what it is told until the end.
@@ -111,8 +111,11 @@ impl Watching {
             return;
         }
         self.places = self.roots.iter().map(|root| roots::real(&root.path())).collect();
-        // What was missed is nowhere to be read, so everything is watched again.
-        let mut anew = self.stillness.take_lost();
+        let mut anew = self.witness.take_lost();
+        // What was missed is nowhere to be read, so everything is watched again, and nothing by a name that it no longer has.
+        if anew {
+            (0..self.roots.len()).for_each(|number| self.unwatch(number));
+        }
         self.elsewhere = false;
         for number in 0..self.roots.len() {
             anew |= self.find(number);
@@ -132,13 +135,14 @@ impl Watching {
         let roots = Arc::clone(&self.roots);
         let (root, place) = (&roots[number], self.places[number].clone());
         let path = root.path();
-        let found = stillness::identity(root).filter(|_| path.is_dir());
+        let found = witness::identity(root);
         let mut others = self.roots.iter().map(SkillRoot::path);
         // That there is no folder for skills inside one is nothing to tell.
         let is_inner = others.any(|other| other != path && path.starts_with(other));
         if found.is_none() && !is_inner {
-            tell(&mut self.told, root, Unwatched::Missing, "it does not exist");
-        } else if found.is_some() && !(self.file_system)(&path).is_some_and(stillness::is_local) {
+            let reason = if path.exists() { "it cannot be opened" } else { "it does not exist" };
+            tell(&mut self.told, root, Unwatched::Missing, reason);
+        } else if found.is_some() && !(self.file_system)(&path).is_some_and(witness::is_local) {
             self.elsewhere = true;
             tell(&mut self.told, root, Unwatched::Elsewhere, "other machines may change it");
         }
@@ -181,18 +185,19 @@ impl Watching {
             }
         }
         self.settle(more);
-        self.stillness.followed(paths.len());
+        self.witness.followed(paths.len());
     }
 
     /// Says what is certain now, and has everybody look once more at what was not watched before.
     fn settle(&mut self, more: bool) {
         if more {
-            self.stillness.began();
+            self.witness.doubt();
             self.disturb.send_replace(Some(Instant::now()));
         }
-        let identities = || self.reaches.iter().map(|reach| reach.as_ref().map(|reach| reach.identity)).collect();
+        let top = |reach: &Reach| Top { path: reach.top().to_owned(), identity: reach.identity };
+        let tops = || self.reaches.iter().map(|reach| reach.as_ref().map(top)).collect();
         let is_complete = !self.elsewhere && self.reaches.iter().flatten().all(Reach::is_complete);
-        self.stillness.watched(is_complete.then(identities));
+        self.witness.watched(is_complete.then(tops));
     }
 }
 

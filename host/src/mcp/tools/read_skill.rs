@@ -3,7 +3,6 @@
 use crate::analytics::Event;
 use crate::bindings::catalog::{Called, FoundSkill, LookupError, Reference};
 use crate::library::snapshot::Snapshot;
-use crate::library::{files, reading};
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::server::Skillcell;
@@ -52,12 +51,12 @@ impl Mentioning {
         let file = &skill.summary.file;
         let known = snapshot.root(file.root).map(|root| root.file(&file.path, limit));
         let text = known.and_then(|file| file.text.clone().ok()).unwrap_or_default();
-        let folder = skill.resources.as_ref().and_then(|resources| files::open_folder(snapshot, resources));
+        let folder = skill.resources.as_ref().and_then(|resources| snapshot.open(resources).ok());
         let mut references = Vec::new();
         if let Some(folder) = folder.filter(|_| text.contains('@')) {
             references = engine.references_of(file)?;
             // The engine looks below the root. A link may lead from the skill to somewhere else in there.
-            references.retain(|reference| reading::has_file(&folder, &reference.file));
+            references.retain(|reference| folder.has_file(&reference.file));
         }
         Ok(Ok(Self { skill, text, references }))
     }

@@ -1,7 +1,7 @@
 //! `refresh_skills`: what changed on disk and in repositories, now.
 
 use crate::analytics::Event;
-use crate::catalog::Brought;
+use crate::catalog::{Brought, Look};
 use crate::git::{Outcome, Round, Wanted};
 use crate::mcp::answer::{Answer, ToolError};
 use crate::mcp::arguments::Arguments;
@@ -20,7 +20,7 @@ pub async fn refresh_skills(server: &Skillcell, arguments: Arguments) -> Result<
     // Whoever comes second is told at once, and does not wait for the first.
     let Ok(_refreshing) = server.refreshing.try_lock() else { return Ok(skipped(server)) };
     if server.repositories.is_empty() {
-        let failure = failure(server, server.catalog.bring_in(None).await);
+        let failure = failure(server, server.catalog.bring_in(Look::Everything).await);
         let skills_reindexed = reindexed(server, failure.as_ref()).await?;
         server.usage.raise(Event::Refresh {
             mode: "local",

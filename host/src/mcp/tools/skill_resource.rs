@@ -5,7 +5,7 @@ use crate::bindings::catalog::{AssetError, Called, FoundAsset, FoundSkill, Looku
 use crate::bindings::library::ReadError;
 use crate::bindings::types::Location;
 use crate::library::files::{self, Opened, SkillFile};
-use crate::library::reading;
+use crate::library::resources::ResourceFolder;
 use crate::library::snapshot::Snapshot;
 use crate::mcp::answer::{Answer, MOST_BYTES, ToolError, json_length};
 use crate::mcp::arguments::Arguments;
@@ -15,7 +15,6 @@ use crate::mcp::tools::get_asset::{asset_served, traversal, unreadable};
 use crate::printable::{counted, printable, quoted};
 use crate::runtime::call::Broken;
 use crate::worlds::engine::EngineInstance;
-use cap_std::fs::Dir;
 use rmcp::model::{ContentBlock, ResourceContents};
 use std::sync::Arc;
 
@@ -130,17 +129,14 @@ fn everything_below(folder: &str, opened: Option<Opened>, limit: u64) -> Looked 
     if inside.is_empty() { Looked::Nothing(others) } else { read_all(&handle, inside, limit) }
 }
 
-fn read_all(folder: &Dir, files: Vec<SkillFile>, limit: u64) -> Looked {
+fn read_all(folder: &ResourceFolder, files: Vec<SkillFile>, limit: u64) -> Looked {
     let mut read = Vec::new();
     let mut left_out = Vec::new();
     let mut room = MOST_BYTES;
     for file in files {
         let size = usize::try_from(file.size).unwrap_or(usize::MAX);
-        let bytes: Result<Vec<u8>, ReadError> = if size > room {
-            Err(ReadError::NotFound)
-        } else {
-            reading::read(folder, &file.path, limit).map(|read| read.bytes)
-        };
+        let bytes: Result<Vec<u8>, ReadError> =
+            if size > room { Err(ReadError::NotFound) } else { folder.read(&file.path, limit) };
         match bytes {
             Ok(bytes) => {
                 let used = std::str::from_utf8(&bytes).map_or(bytes.len() / 3 * 4 + 4, json_length);

@@ -114,8 +114,13 @@ fn next_number() -> u64 {
 impl MemoryFile {
     /// A file that cannot be changed.
     pub fn fixed(bytes: Bytes) -> Arc<Self> {
-        let content = Content { bytes: Stored::Fixed(bytes), modified: SystemTime::UNIX_EPOCH + SOME_DAY };
-        Arc::new(Self { content: Mutex::new(content), number: next_number(), place: None })
+        Self::of(bytes, next_number(), SystemTime::UNIX_EPOCH + SOME_DAY)
+    }
+
+    /// The same for one that is known by a number and a time.
+    pub(super) fn of(bytes: Bytes, number: u64, modified: SystemTime) -> Arc<Self> {
+        let content = Content { bytes: Stored::Fixed(bytes), modified };
+        Arc::new(Self { content: Mutex::new(content), number, place: None })
     }
 
     fn content(&self) -> MutexGuard<'_, Content> {

@@ -1,5 +1,6 @@
 //! The rules of the tree, on disk and in memory, and a storm of random calls against both.
 
+mod held;
 mod hidden;
 
 use super::disk::{Disk, PROTECTED, Writable};

@@ -4,9 +4,8 @@ use super::{EngineState, FILE_MEMORY, FILE_TIME, Terms};
 use crate::bindings::library::{self, ReadError};
 use crate::bindings::log::{self, Level};
 use crate::bindings::types::Location;
-use crate::library::reading;
 use crate::library::roots::{self, RootKind};
-use crate::library::snapshot::Snapshot;
+use crate::library::snapshot::{RootSnapshot, Snapshot};
 use crate::runtime::budget::Budget;
 use crate::worlds::imports::log_line;
 use std::sync::Arc;
@@ -110,14 +109,14 @@ impl library::HostSkillRoot for LibraryView<'_> {
 
     fn has_file(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<bool> {
         let number = self.handles.get(&root)?.0;
-        let folder = self.lender.snapshot.root(number).and_then(|root| root.folder.clone());
-        Ok(folder.is_some_and(|folder| reading::has_file(&folder, &path)))
+        let folder = self.lender.snapshot.root(number).and_then(RootSnapshot::top);
+        Ok(folder.is_some_and(|folder| folder.has_file(&path)))
     }
 
     fn list_files(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Vec<String>> {
         let number = self.handles.get(&root)?.0;
-        let folder = self.lender.snapshot.root(number).and_then(|root| root.folder.clone());
-        Ok(folder.map(|folder| reading::list_files(&folder, &path)).unwrap_or_default())
+        let folder = self.lender.snapshot.root(number).and_then(RootSnapshot::top);
+        Ok(folder.map(|folder| folder.list_files(&path)).unwrap_or_default())
     }
 
     fn drop(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<()> {

@@ -63,7 +63,7 @@ fn engine() -> (TempDir, EngineInstance) {
         duplicates: Duplicates::Refuse,
     };
     let mut engine = EngineWorld::bundled(Arc::new(Runtime::new().unwrap())).unwrap().instantiate(&terms).unwrap();
-    let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).unwrap();
+    let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).unwrap().unwrap();
     assert!(engine.update(Arc::new(scan.snapshot), &scan.changes).is_ok());
     (folder, engine)
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 struct Watcher {
     watching: Watching,
     orders: mpsc::Receiver<Order>,
-    stillness: Arc<Stillness>,
+    witness: Arc<Witness>,
 }
 
 fn watcher(folder: &Path) -> (Watcher, Disturbances) {
@@ -29,8 +29,8 @@ fn watcher_on(file_system: FileSystem, folder: &Path) -> (Watcher, Disturbances)
     let (sender, orders) = mpsc::channel();
     let (mut watching, disturbances) = Watching::new(file_system, roots::choose(&choice).unwrap().into(), &sender);
     watching.watch();
-    let stillness = watching.stillness();
-    (Watcher { watching, orders, stillness }, disturbances)
+    let witness = watching.witness();
+    (Watcher { watching, orders, witness }, disturbances)
 }
 
 impl Watcher {
@@ -74,10 +74,9 @@ impl Watcher {
     }
 }
 
-/// Whether nothing can have changed since a look that begins when the dust has settled. A busy machine may be late.
+/// Whether everything that changes from now on is known. A busy machine may be late.
 fn is_certain(watcher: &Watcher) -> bool {
-    let look = std::time::Instant::now() + Duration::from_secs(2);
-    (0..100).any(|_| watcher.stillness.holds_since(look))
+    (0..100).any(|_| watcher.witness.stirred_since(std::time::Instant::now()).is_some())
 }
 
 /// Waits for something that stirs.
@@ -157,7 +156,7 @@ fn a_folder_that_could_not_be_watched_leaves_nothing_certain_until_all_are() {
     let folder = tempfile::tempdir().unwrap();
     let (mut watcher, _disturbances) = watcher(folder.path());
     assert!(is_certain(&watcher));
-    watcher.stillness.lost(&notify::Error::new(notify::ErrorKind::MaxFilesWatch));
+    watcher.witness.lost(&notify::Error::new(notify::ErrorKind::MaxFilesWatch));
     assert!(!is_certain(&watcher));
     watcher.watch();
     assert!(is_certain(&watcher));
@@ -280,3 +279,5 @@ fn a_folder_that_is_made_anew_is_watched_again() {
         std::fs::remove_file(at("a/file")).unwrap();
     }
 }
+
+mod named;
