@@ -75,16 +75,20 @@ impl Catalog {
         let Some(look) = look.filter(|look| !waiting.is_over(&published, *look) && !self.is_frozen()) else {
             return Some(answer);
         };
-        if let Some(sources) = sources
-            && !self.catch_up_shortly(waiting, look).await
-        {
-            let (before, now) = self.ask_alone(answer, sources, anew).await;
-            if now.is_some() {
-                return now;
+        let mut is_brought_in = false;
+        if let Some(sources) = sources {
+            is_brought_in = self.catch_up_shortly(waiting, look).await;
+            if !is_brought_in {
+                let (before, now) = self.ask_alone(answer, sources, anew).await;
+                if now.is_some() {
+                    return now;
+                }
+                answer = before;
             }
-            answer = before;
         }
-        self.catch_up(waiting, look).await;
+        if !is_brought_in {
+            self.catch_up(waiting, look).await;
+        }
         // Whether that took too long or not, there is no newer answer.
         (published.generation == self.shared.pair.published().generation).then_some(answer)
     }

@@ -110,13 +110,18 @@ impl RootSnapshot {
 
     /// The files read so far.
     pub fn files(&self) -> Files {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.among_files(Clone::clone)
+    }
+
+    /// The same without a copy of their list. Nobody else can read a file meanwhile.
+    pub fn among_files<T>(&self, search: impl FnOnce(&Files) -> T) -> T {
+        search(&self.files.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether everything that is known can be relied on until it is told that it changed.
     pub fn is_settled(&self) -> bool {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        self.folders.values().all(|folder| folder.stamp.is_settled()) && files.values().all(|file| file.is_settled())
+        let are_files_settled = |files: &Files| files.values().all(|file| file.is_settled());
+        self.folders.values().all(|folder| folder.stamp.is_settled()) && self.among_files(are_files_settled)
     }
 
     /// Which folder it was when it was listed.

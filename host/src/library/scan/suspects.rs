@@ -3,7 +3,7 @@
 use super::{NEVER_WALKED, at, in_parallel};
 use crate::library::reading;
 use crate::library::roots::SkillRoot;
-use crate::library::snapshot::{File, Folder, RootSnapshot};
+use crate::library::snapshot::{File, Files, Folder, Folders, RootSnapshot};
 use crate::library::stamp::{Sameness, Stamp};
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Stat, statat};
@@ -31,12 +31,21 @@ impl Suspects {
         if known.folders.values().any(|folder| folder.has_links) {
             return None;
         }
-        let read = known.files();
-        let mut folders: Vec<_> = known.folders.iter().filter(|(_, folder)| !folder.stamp.is_settled()).collect();
+        known.among_files(|read| Self::among(handle, places, root, &known.folders, read))
+    }
+
+    fn among(
+        handle: &Dir,
+        places: &BTreeSet<PathBuf>,
+        root: &SkillRoot,
+        listed: &Folders,
+        read: &Files,
+    ) -> Option<Self> {
+        let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| !folder.stamp.is_settled()).collect();
         let mut files: Vec<_> = read.iter().filter(|(_, file)| !file.is_settled()).collect();
         for place in places.iter().filter(|place| is_concerned(place, root)) {
             let above = place.parent().and_then(Path::to_str).unwrap_or_default();
-            folders.push(known.folders.get_key_value(above)?);
+            folders.push(listed.get_key_value(above)?);
             // A name that is no text is nothing that was read or walked.
             let Some(path) = place.to_str() else { continue };
             let has_other_names = |stat: Stat| !is_folder(&stat) && Stamp::of(&stat).has_other_names();
@@ -45,9 +54,9 @@ impl Suspects {
             }
             files.extend(read.get_key_value(path));
             // Who may enter a folder decides about everything in it.
-            if known.folders.contains_key(path) {
-                folders.extend(beneath(&known.folders, path));
-                files.extend(beneath(&read, path));
+            if listed.contains_key(path) {
+                folders.extend(beneath(listed, path));
+                files.extend(beneath(read, path));
             }
         }
         Some(Self { folders: distinct(folders), files: distinct(files) })
