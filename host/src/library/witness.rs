@@ -18,7 +18,8 @@ use tempfile::NamedTempFile;
 /// Most names that are kept. When more happens, looking at everything takes no longer than at each of them.
 const MOST_NAMES: usize = 4_000;
 
-/// Longest wait for the event that was made to happen. Looking at all files of a large library takes about as long.
+/// Longest wait for an event that was made to happen, or for somebody to follow one. Looking at all files of a large library
+/// takes about as long.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Where something changed in a root.
@@ -129,6 +130,7 @@ impl Witness {
     pub fn followed(&self, count: usize) {
         let mut seen = self.seen();
         seen.unfollowed = seen.unfollowed.saturating_sub(count as u64);
+        self.came.notify_all();
     }
 
     /// The watcher gave up on something. From now on nothing is certain.
@@ -159,14 +161,14 @@ impl Witness {
     /// For each root where something may have changed since a look that began then. `None` when it may be anywhere. Blocks for
     /// a moment.
     pub fn stirred_since(&self, look: Instant) -> Option<Vec<StirredRoot>> {
-        // Where it is not certain now, the probe makes it no better.
-        if !self.seen().is_certain_since(look) || !self.probe() {
+        // Where it is not certain now, waiting makes it no better.
+        let is_certain = |seen: &Seen| seen.unnamed < look && !seen.watched.is_empty();
+        if !is_certain(&self.seen()) || !self.probe() {
             return None;
         }
-        let (tops, names) = {
-            let seen = self.seen();
-            seen.is_certain_since(look).then(|| (seen.watched.clone(), seen.names_since(look)))?
-        };
+        let seen = self.wait_while(self.seen(), |seen| seen.unfollowed > 0)?;
+        let (tops, names) = is_certain(&seen).then(|| (seen.watched.clone(), seen.names_since(look)))?;
+        drop(seen);
         let stirred = |top: &Option<Top>| -> StirredRoot {
             let Some(Top { path, identity }) = top else { return StirredRoot::default() };
             let below = names.iter().filter_map(|name| name.strip_prefix(path).ok()).map(Path::to_owned);
@@ -182,16 +184,22 @@ impl Witness {
     /// Makes an event happen and waits for it. Only one is ever on its way, so that none is taken for another.
     fn probe(&self) -> bool {
         let Some(probe) = self.probe.get() else { return false };
-        let comes = |seen| {
-            let waited = self.came.wait_timeout_while(seen, PATIENCE, |seen: &mut Seen| seen.awaited);
-            waited.ok().filter(|(_, timeout)| !timeout.timed_out()).map(|(seen, _)| seen)
-        };
-        let Some(mut seen) = comes(self.seen()) else { return false };
+        let Some(mut seen) = self.wait_while(self.seen(), |seen| seen.awaited) else { return false };
         if probe.file.write_at(b".", 0).is_err() {
             return false;
         }
         seen.awaited = true;
-        comes(seen).is_some()
+        self.wait_while(seen, |seen| seen.awaited).is_some()
+    }
+
+    /// Waits for what comes in a moment, or not at all.
+    fn wait_while<'a>(
+        &'a self,
+        seen: MutexGuard<'a, Seen>,
+        lasts: impl Fn(&Seen) -> bool,
+    ) -> Option<MutexGuard<'a, Seen>> {
+        let waited = self.came.wait_timeout_while(seen, PATIENCE, |seen| lasts(seen)).ok();
+        waited.filter(|(_, timeout)| !timeout.timed_out()).map(|(seen, _)| seen)
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -223,11 +231,6 @@ impl Seen {
         self.lost = true;
         self.unnamed = Instant::now();
         self.watched.clear();
-    }
-
-    /// Whether everything that changed since then has a name.
-    fn is_certain_since(&self, look: Instant) -> bool {
-        self.unnamed < look && self.unfollowed == 0 && !self.watched.is_empty()
     }
 
     fn names_since(&self, look: Instant) -> BTreeSet<PathBuf> {
