@@ -346,6 +346,6 @@ pub fn join(folder: &str, name: &str) -> String {
 }
 
 /// How the operating system calls a path below a root.
-fn at(path: &str) -> &str {
+pub fn at(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }

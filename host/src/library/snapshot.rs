@@ -63,9 +63,8 @@ impl Folder {
 
     /// Whether the folder on disk has the entries that were listed.
     pub fn sameness(&self, root: &Dir, path: &str) -> Sameness {
-        let at = if path.is_empty() { "." } else { path };
         // Only looks at times, so it may follow a link out of the root; listing would not.
-        let stat = statat(root, at, AtFlags::empty());
+        let stat = statat(root, scan::at(path), AtFlags::empty());
         let sameness = stat.map_or(Sameness::Other, |stat| self.stamp.sameness(&stat));
         if self.troubles.iter().all(|trouble| lasts(root, path, trouble)) { sameness } else { Sameness::Other }
     }
@@ -156,16 +155,14 @@ impl RootSnapshot {
         let held = self.held.as_ref().map(|held| ResourceFolder::Held(held.top()));
         held.or_else(|| self.folder.clone().map(ResourceFolder::OnDisk))
     }
-}
 
-impl RootSnapshot {
     /// Whether a watcher of the folders notices every change: nothing is mounted inside, and no file has a second name.
     fn is_watchable(&self) -> bool {
         let top = self.folders.values().next();
         let same_device =
             top.is_none_or(|top| self.folders.values().all(|folder| folder.stamp.is_on_same_device(&top.stamp)));
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        same_device && files.values().filter_map(|file| file.stamp).all(|stamp| !stamp.has_other_names())
+        let has_one_name = |file: &Arc<File>| file.stamp.is_none_or(|stamp| !stamp.has_other_names());
+        same_device && self.among_files(|files| files.values().all(has_one_name))
     }
 }
 
@@ -173,12 +170,12 @@ impl Snapshot {
     /// Whether a file that was listed was gone when it was read. It may be somewhere else by now.
     pub fn has_lost_files(&self) -> bool {
         let lost = |file: &Arc<File>| matches!(file.text, Err(ReadError::NotFound));
-        self.roots.iter().any(|root| root.files.lock().unwrap_or_else(PoisonError::into_inner).values().any(lost))
+        self.roots.iter().any(|root| root.among_files(|files| files.values().any(lost)))
     }
 
     /// How many files have been read, and of how many. The engine does not want all of them.
     pub fn files_read(&self) -> (usize, usize) {
-        let read = |root: &RootSnapshot| root.files.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let read = |root: &RootSnapshot| root.among_files(Files::len);
         let listed = |root: &RootSnapshot| root.folders.values().map(|folder| folder.files.len()).sum::<usize>();
         (self.roots.iter().map(read).sum(), self.roots.iter().map(listed).sum())
     }
@@ -228,7 +225,7 @@ impl Snapshot {
 
 impl RootSnapshot {
     fn sameness(&self, folder: &Dir, path: &str) -> Sameness {
-        let known = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        let known = self.among_files(|files| files.get(path).cloned());
         // What nobody has read is the same if there is none.
         let missing = || match statat(folder, path, AtFlags::empty()) {
             Err(rustix::io::Errno::NOENT) => Sameness::Same,
