@@ -2,7 +2,7 @@
 
 use crate::skill::Skill;
 
-/// The texts of a chain, most general first, each below a header. A skill that does not inherit stands alone, without.
+/// Joins the texts of a chain, most general first, each below a header. A skill that does not inherit gets no header.
 pub fn aggregate(sections: &[(&Skill, &str)]) -> String {
     match sections {
         [(skill, body)] if !skill.inherit => trimmed(body).to_owned(),
@@ -15,7 +15,7 @@ pub fn aggregate(sections: &[(&Skill, &str)]) -> String {
     }
 }
 
-/// The body without the empty lines around it.
+/// Removes the empty lines around a body.
 fn trimmed(body: &str) -> &str {
     body.trim_start_matches(['\r', '\n']).trim_end()
 }

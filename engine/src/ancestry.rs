@@ -1,11 +1,11 @@
-//! Which skill a skill builds on. Knows paths only; merging the texts is `aggregate`'s work.
+//! Which skill a skill inherits from. Works on paths only; `aggregate` merges the texts.
 
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::paths;
 use crate::skill::Skill;
 use std::collections::BTreeMap;
 
-/// For each skill the nearest existing `_index.md` above it, or the root's `_root.md`.
+/// Returns for each skill the nearest existing `_index.md` above it, or the root's `_root.md`.
 pub fn parents<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Vec<Option<usize>> {
     let skills: Vec<&Skill> = skills.collect();
     let mut indexes: BTreeMap<(u32, &str), usize> = BTreeMap::new();
@@ -20,7 +20,7 @@ pub fn parents<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Vec<Optio
         .collect()
 }
 
-/// The files that could be the parent, nearest first, whether they exist or not.
+/// Returns the files that could be the parent, nearest first, whether they exist or not.
 fn candidates(skill: &Skill) -> impl Iterator<Item = String> {
     let is_root = skill.file == "_root.md";
     let stands_for_its_folder = skill.model == SkillModel::Folder || paths::last_segment(&skill.file) == "_index.md";
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_skill_stands_beside_its_folder() {
+    fn a_folder_skill_inherits_from_above_its_folder() {
         assert_eq!(derived("SKILL.md"), None);
         assert_eq!(derived("a/SKILL.md").as_deref(), Some("_root.md"));
         assert_eq!(derived("a/b/SKILL.md").as_deref(), Some("a/_index.md"));

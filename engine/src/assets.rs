@@ -5,15 +5,15 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
 };
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::Root;
+use crate::index::Index;
 use crate::paths;
-use crate::shelf::Shelf;
 use crate::skill::{DeclaredAsset, DeclaredScript};
 use std::collections::BTreeSet;
 
-/// Most files named when the one asked for is not there.
-const MOST_FILES_NAMED: usize = 20;
+/// Maximum number of files listed when the requested one does not exist.
+const MAX_FILES_LISTED: usize = 20;
 
-/// Extensions that say a file is no text.
+/// Extensions of files that are not text.
 const BINARY: [&str; 11] = ["png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "pdf", "zip", "woff", "woff2"];
 
 pub fn is_binary(file: &str) -> bool {
@@ -42,17 +42,17 @@ fn extension(file: &str) -> Option<String> {
 /// Something that a skill declares and another may inherit.
 trait Declared: Sized {
     fn file(&self) -> &str;
-    /// What one skill declares. Without a resource folder there is nothing to declare.
-    fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self>;
+    /// Returns what one skill declares; nothing without a resource folder.
+    fn declared_by(index: &Index, number: usize, inherited_from: Option<&str>) -> Vec<Self>;
 }
 
 impl Declared for Asset {
     fn file(&self) -> &str {
         &self.file
     }
-    fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
-        let Some(resources) = shelf.resources(number) else { return Vec::new() };
-        let skill = shelf.skill(number);
+    fn declared_by(index: &Index, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
+        let Some(resources) = index.resources(number) else { return Vec::new() };
+        let skill = index.skill(number);
         let asset = |declared: &DeclaredAsset| Self {
             file: declared.file.clone(),
             description: declared.description.clone(),
@@ -69,9 +69,9 @@ impl Declared for Script {
     fn file(&self) -> &str {
         &self.file
     }
-    fn declared_by(shelf: &Shelf, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
-        let Some(resources) = shelf.resources(number) else { return Vec::new() };
-        let skill = shelf.skill(number);
+    fn declared_by(index: &Index, number: usize, inherited_from: Option<&str>) -> Vec<Self> {
+        let Some(resources) = index.resources(number) else { return Vec::new() };
+        let skill = index.skill(number);
         let script = |declared: &DeclaredScript| Self {
             file: declared.file.clone(),
             description: declared.description.clone(),
@@ -85,84 +85,84 @@ impl Declared for Script {
     }
 }
 
-pub fn own_assets(shelf: &Shelf, number: usize) -> Vec<Asset> {
-    Asset::declared_by(shelf, number, None)
+pub fn own_assets(index: &Index, number: usize) -> Vec<Asset> {
+    Asset::declared_by(index, number, None)
 }
 
-pub fn own_scripts(shelf: &Shelf, number: usize) -> Vec<Script> {
-    Script::declared_by(shelf, number, None)
+pub fn own_scripts(index: &Index, number: usize) -> Vec<Script> {
+    Script::declared_by(index, number, None)
 }
 
-/// Everything that a skill declares, each path once.
-pub fn own_files(shelf: &Shelf, number: usize) -> Vec<Asset> {
-    let mut files = own_assets(shelf, number);
-    files.extend(own_scripts(shelf, number).into_iter().map(as_asset));
+/// Returns everything that a skill declares, each path once.
+pub fn own_files(index: &Index, number: usize) -> Vec<Asset> {
+    let mut files = own_assets(index, number);
+    files.extend(own_scripts(index, number).into_iter().map(as_asset));
     let mut seen = BTreeSet::new();
     files.retain(|asset| seen.insert(asset.file.clone()));
     files
 }
 
-pub fn inherited_assets(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<Asset> {
-    inherited(shelf, roots, number, &own_assets(shelf, number))
+pub fn inherited_assets(index: &Index, roots: &[Box<dyn Root>], number: usize) -> Vec<Asset> {
+    inherited(index, roots, number, &own_assets(index, number))
 }
 
-pub fn inherited_scripts(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize) -> Vec<Script> {
-    inherited(shelf, roots, number, &own_scripts(shelf, number))
+pub fn inherited_scripts(index: &Index, roots: &[Box<dyn Root>], number: usize) -> Vec<Script> {
+    inherited(index, roots, number, &own_scripts(index, number))
 }
 
-/// What the chain above declares, most general first. A more specific skill replaces an entry by declaring one of the
-/// same file name; a folder skill also by having the very file.
-fn inherited<T: Declared>(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, own: &[T]) -> Vec<T> {
+/// Returns what the ancestors declare, most general first. A more specific skill replaces an entry by declaring a file
+/// of the same name; a folder skill also by having the file.
+fn inherited<T: Declared>(index: &Index, roots: &[Box<dyn Root>], number: usize, own: &[T]) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
-    for ancestor in shelf.chain(number).into_iter().skip(1).rev() {
-        let nearer = T::declared_by(shelf, ancestor, Some(&shelf.address(ancestor)));
-        replace(&mut found, &nearer);
+    for ancestor in index.chain(number).into_iter().skip(1).rev() {
+        let nearer = T::declared_by(index, ancestor, Some(&index.address(ancestor)));
+        drop_replaced(&mut found, &nearer);
         found.extend(nearer);
     }
-    replace(&mut found, own);
-    found.retain(|entry| own_file(shelf, roots, number, entry.file()).is_none());
+    drop_replaced(&mut found, own);
+    found.retain(|entry| own_file(index, roots, number, entry.file()).is_none());
     found
 }
 
-/// Drops every entry that a more specific skill has a file of the same name for.
-fn replace<T: Declared>(entries: &mut Vec<T>, nearer: &[T]) {
+/// Removes entries for which a more specific skill declares a file of the same name.
+fn drop_replaced<T: Declared>(entries: &mut Vec<T>, nearer: &[T]) {
     let names: BTreeSet<&str> = nearer.iter().map(|entry| paths::last_segment(entry.file())).collect();
     entries.retain(|entry| !names.contains(paths::last_segment(entry.file())));
 }
 
-/// The folder of a folder skill, if a file is in it, declared or not.
-fn own_file(shelf: &Shelf, roots: &[Box<dyn Root>], number: usize, file: &str) -> Option<Location> {
-    let skill = shelf.skill(number);
-    let resources = shelf.resources(number).filter(|_| skill.model == SkillModel::Folder)?;
+/// Returns the folder of a folder skill if it contains a file, declared or not.
+fn own_file(index: &Index, roots: &[Box<dyn Root>], number: usize, file: &str) -> Option<Location> {
+    let skill = index.skill(number);
+    let resources = index.resources(number).filter(|_| skill.model == SkillModel::Folder)?;
     let there = roots[skill.root as usize].has_file(&paths::join(resources, file));
     there.then(|| Location { root: skill.root, path: resources.to_owned() })
 }
 
-/// Finds a file: among what the skill declares, in its folder if it is a folder skill, among what it inherits.
-pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundAsset, AssetError> {
-    let number = shelf.names.find(shelf, name).map_err(AssetError::NoSkill)?;
+/// Finds a file: declared by the skill, present in its folder (folder skills), or inherited.
+pub fn find(index: &Index, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundAsset, AssetError> {
+    let number = index.names.find(index, name).map_err(AssetError::NoSkill)?;
     if matches!(file, "" | ".") {
-        return Err(AssetError::NoFile(offered(shelf, number)));
+        return Err(AssetError::NoFile(declared_files(index, number)));
     }
     let file = paths::clean(file).ok_or(AssetError::UnsafePath)?;
-    let address = shelf.address(number);
-    let file_of = |number: usize| Location { root: shelf.skill(number).root, path: shelf.skill(number).file.clone() };
+    let address = index.address(number);
+    let file_of = |number: usize| Location { root: index.skill(number).root, path: index.skill(number).file.clone() };
     let found = |asset: Asset, declared: bool, holder: usize| FoundAsset {
         address: address.clone(),
-        sources: shelf.chain(number).into_iter().take(holder + 1).map(file_of).collect(),
+        sources: index.chain(number).into_iter().take(holder + 1).map(file_of).collect(),
         media_type: media_type(&asset.file).to_owned(),
         asset,
         declared,
     };
-    for (distance, holder) in shelf.chain(number).into_iter().enumerate() {
-        let from = (distance > 0).then(|| shelf.address(holder));
-        let assets = Asset::declared_by(shelf, holder, from.as_deref()).into_iter();
-        let scripts = Script::declared_by(shelf, holder, from.as_deref()).into_iter().map(as_asset);
+    for (distance, holder) in index.chain(number).into_iter().enumerate() {
+        let from = (distance > 0).then(|| index.address(holder));
+        let assets = Asset::declared_by(index, holder, from.as_deref()).into_iter();
+        let scripts = Script::declared_by(index, holder, from.as_deref()).into_iter().map(as_asset);
         if let Some(asset) = assets.chain(scripts).find(|asset| asset.file == file) {
             return Ok(found(asset, true, distance));
         }
         let may_be_undeclared = distance == 0 && !paths::is_hidden(&file) && paths::is_portable(&file);
-        if let Some(folder) = may_be_undeclared.then(|| own_file(shelf, roots, number, &file)).flatten() {
+        if let Some(folder) = may_be_undeclared.then(|| own_file(index, roots, number, &file)).flatten() {
             let asset = Asset {
                 binary: is_binary(&file),
                 file,
@@ -174,36 +174,35 @@ pub fn find(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
             return Ok(found(asset, false, distance));
         }
     }
-    Err(AssetError::NoFile(offered(shelf, number)))
+    Err(AssetError::NoFile(declared_files(index, number)))
 }
 
-/// Finds a script among what the skill declares, then among what it inherits. A file of its own that it does not declare
-/// stands in the way of one that is inherited.
-pub fn find_script(shelf: &Shelf, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundScript, ScriptError> {
-    let number = shelf.names.find(shelf, name).map_err(ScriptError::NoSkill)?;
+/// Finds a script that the skill declares or inherits. An undeclared file of its own hides an inherited script.
+pub fn find_script(index: &Index, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundScript, ScriptError> {
+    let number = index.names.find(index, name).map_err(ScriptError::NoSkill)?;
     let file = paths::clean(file).ok_or(ScriptError::UnsafePath)?;
-    let file_of = |number: usize| Location { root: shelf.skill(number).root, path: shelf.skill(number).file.clone() };
-    let chain = shelf.chain(number);
+    let file_of = |number: usize| Location { root: index.skill(number).root, path: index.skill(number).file.clone() };
+    let chain = index.chain(number);
     for (distance, holder) in chain.iter().copied().enumerate() {
-        let from = (distance > 0).then(|| shelf.address(holder));
-        let mut scripts = Script::declared_by(shelf, holder, from.as_deref()).into_iter();
+        let from = (distance > 0).then(|| index.address(holder));
+        let mut scripts = Script::declared_by(index, holder, from.as_deref()).into_iter();
         if let Some(script) = scripts.find(|script| script.file == file) {
             return Ok(FoundScript {
-                address: shelf.address(number),
+                address: index.address(number),
                 script,
-                skill_path: shelf.skill(holder).skill_path.clone(),
+                skill_path: index.skill(holder).skill_path.clone(),
                 skill_file: file_of(holder),
                 sources: chain.iter().take(distance + 1).map(|number| file_of(*number)).collect(),
             });
         }
-        if own_file(shelf, roots, holder, &file).is_some() {
+        if own_file(index, roots, holder, &file).is_some() {
             break;
         }
     }
-    let declared = chain.iter().filter(|holder| shelf.resources(**holder).is_some());
-    let declared = declared.flat_map(|holder| &shelf.skill(*holder).scripts).map(|script| script.file.clone());
+    let declared = chain.iter().filter(|holder| index.resources(**holder).is_some());
+    let declared = declared.flat_map(|holder| &index.skill(*holder).scripts).map(|script| script.file.clone());
     let mut seen = BTreeSet::new();
-    Err(ScriptError::NotDeclared(declared.filter(|file| seen.insert(file.clone())).take(MOST_FILES_NAMED).collect()))
+    Err(ScriptError::NotDeclared(declared.filter(|file| seen.insert(file.clone())).take(MAX_FILES_LISTED).collect()))
 }
 
 fn as_asset(script: Script) -> Asset {
@@ -217,15 +216,15 @@ fn as_asset(script: Script) -> Asset {
     }
 }
 
-/// The first few files that a skill and those it inherits from declare.
-fn offered(shelf: &Shelf, number: usize) -> Vec<String> {
+/// Returns the first files that a skill and its ancestors declare.
+fn declared_files(index: &Index, number: usize) -> Vec<String> {
     let declared =
-        shelf.chain(number).into_iter().filter(|holder| shelf.resources(*holder).is_some()).flat_map(|holder| {
-            let skill = shelf.skill(holder);
+        index.chain(number).into_iter().filter(|holder| index.resources(*holder).is_some()).flat_map(|holder| {
+            let skill = index.skill(holder);
             skill.assets.iter().map(|asset| &asset.file).chain(skill.scripts.iter().map(|script| &script.file))
         });
     let mut seen = BTreeSet::new();
-    declared.filter(|file| seen.insert(*file)).take(MOST_FILES_NAMED).cloned().collect()
+    declared.filter(|file| seen.insert(*file)).take(MAX_FILES_LISTED).cloned().collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rust shapes of world `engine`. The types below are the ones the whole crate speaks in.
+//! Generated bindings of world `engine`. The whole crate uses these types.
 
 #![allow(unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
 

@@ -1,8 +1,8 @@
-//! The catalog: what the host told, what the files say, and the questions that can be asked.
+//! The catalog: changes reported by the host, the contents of the files, and the queries over them.
 
 mod contents;
 mod edits;
-mod reviewing;
+mod review_page;
 mod texts;
 
 use crate::assets;
@@ -13,23 +13,23 @@ use crate::bindings::exports::skillcell::plugin::catalog::{
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::{SkillModel, Summary};
+use crate::cross_checks;
 use crate::document;
 use crate::folders;
+use crate::index::{Index, IndexedSkill};
 use crate::mentions::Mentioned;
-use crate::neighbours;
 use crate::paths;
 use crate::references;
 use crate::resource;
 use crate::score::{self, Fit, TOLERANCE};
 use crate::search::Query;
-use crate::settings::{self, SETTINGS_FILE, Said};
-use crate::shelf::{Shelf, Shelved};
+use crate::settings::{self, FileSettings, SETTINGS_FILE};
 use crate::skill::Skill;
 use crate::text::fold;
 use crate::tokens::tokenize;
 use crate::tree;
 use contents::Contents;
-use edits::Waiting;
+use edits::Pending;
 use std::collections::BTreeSet;
 use texts::Texts;
 
@@ -44,7 +44,7 @@ pub trait Root {
     fn list_files(&self, folder: &str) -> Vec<String>;
 }
 
-/// All skills of all roots at one moment.
+/// All skills of all roots in one generation.
 pub struct Catalog {
     roots: Vec<Box<dyn Root>>,
     operator: OperatorSettings,
@@ -53,12 +53,12 @@ pub struct Catalog {
     /// Numbers of the roots that belong to plugins.
     plugins: BTreeSet<u32>,
     contents: Vec<Contents>,
-    /// What counts for each root.
+    /// The effective settings of each root.
     settings: Vec<Settings>,
-    /// What waits for `arrange`.
-    waiting: Waiting,
-    shelf: Shelf,
-    /// What a scorer knows of the shelf.
+    /// What `arrange` has to apply.
+    pending: Pending,
+    index: Index,
+    /// What the scorer has been sent.
     texts: Texts,
     problems: Vec<Problem>,
 }
@@ -78,47 +78,47 @@ impl Catalog {
             operator,
             duplicates,
             settings: Vec::new(),
-            waiting: Waiting::default(),
-            shelf: Shelf::default(),
+            pending: Pending::default(),
+            index: Index::default(),
             texts: Texts::default(),
             problems: Vec::new(),
         }
     }
 
-    /// Takes in what changed and reads what has to be read.
+    /// Records changes and reads the files that are new or changed.
     pub fn update(&mut self, changes: Vec<Change>) {
-        let changes = self.edit(changes);
-        if changes.is_empty() && self.waiting.is_edits() {
+        let changes = self.try_edits(changes);
+        if changes.is_empty() && self.pending.is_edits() {
             return;
         }
         for change in changes {
-            self.take(change);
+            self.apply(change);
         }
-        let mut gathered = Vec::new();
+        let mut skills = Vec::new();
         for (number, (root, contents)) in (0..).zip(self.roots.iter().zip(&mut self.contents)) {
             contents.read_settings(root.as_ref(), &self.operator);
-            gathered.extend(contents.skills(number, root.as_ref()));
+            skills.extend(contents.skills(number, root.as_ref()));
         }
-        self.settings = (0..).zip(&self.contents).map(|(number, _)| self.settle(number)).collect();
-        self.waiting = Waiting::Everything(gathered);
+        self.settings = (0..).zip(&self.contents).map(|(number, _)| self.resolve_settings(number)).collect();
+        self.pending = Pending::Rebuild(skills);
     }
 
-    /// Puts the skills that changed on the shelf, or all skills on a new one.
+    /// Replaces the edited skills in the index, or builds a new index.
     pub fn arrange(&mut self) {
         self.texts.invalidate();
-        match std::mem::take(&mut self.waiting) {
-            Waiting::Edits(files) => self.exchange(&files),
-            Waiting::Everything(skills) => self.arrange_all(skills),
+        match std::mem::take(&mut self.pending) {
+            Pending::Edits(files) => self.apply_edits(&files),
+            Pending::Rebuild(skills) => self.rebuild(skills),
         }
     }
 
-    fn arrange_all(&mut self, mut skills: Vec<Shelved>) {
+    fn rebuild(&mut self, mut skills: Vec<IndexedSkill>) {
         self.problems = match self.duplicates {
-            Duplicates::First => neighbours::leave_out_duplicates(&self.labels, &mut skills),
+            Duplicates::First => cross_checks::drop_duplicates(&self.labels, &mut skills),
             Duplicates::Refuse => Vec::new(),
         };
-        self.shelf = Shelf::new(&self.labels, &self.plugins, skills);
-        self.problems.extend(neighbours::problems(&self.shelf));
+        self.index = Index::new(&self.labels, &self.plugins, skills);
+        self.problems.extend(cross_checks::problems(&self.index));
         for (number, contents) in (0..).zip(&self.contents) {
             contents.problems(number, &mut self.problems);
         }
@@ -132,7 +132,7 @@ impl Catalog {
         });
     }
 
-    fn take(&mut self, change: Change) {
+    fn apply(&mut self, change: Change) {
         let root = match &change {
             Change::Folder(listing) => listing.folder.root,
             Change::FolderGone(location) | Change::File(location) => location.root,
@@ -140,7 +140,7 @@ impl Catalog {
         let Some(contents) = self.contents.get_mut(root as usize) else { return };
         match change {
             Change::Folder(listing) => {
-                // One that comes back later may be another.
+                // A file that reappears later may have other contents.
                 for gone in contents.folders.set(listing) {
                     contents.files.remove(&gone);
                 }
@@ -149,34 +149,34 @@ impl Catalog {
                 contents.folders.remove(&location.path);
                 folders::remove_below(&mut contents.files, &location.path);
             }
-            Change::File(location) if location.path == SETTINGS_FILE => contents.said = None,
+            Change::File(location) if location.path == SETTINGS_FILE => contents.settings = None,
             Change::File(location) => {
                 contents.files.remove(&location.path);
             }
         }
     }
 
-    pub fn problems(&self, most: u32) -> &[Problem] {
-        &self.problems[..self.problems.len().min(most as usize)]
+    pub fn problems(&self, max: u32) -> &[Problem] {
+        &self.problems[..self.problems.len().min(max as usize)]
     }
 
-    pub fn skills(&self, filter: Option<&str>, model: Option<SkillModel>, start: u32, most: u32) -> Page {
+    pub fn skills(&self, filter: Option<&str>, model: Option<SkillModel>, start: u32, max: u32) -> Page {
         let filter = filter.map(fold).unwrap_or_default();
         let wanted = |skill: &Skill| {
             let texts = [&skill.install_name, &skill.name, &skill.description];
             model.is_none_or(|model| skill.model == model)
                 && (filter.is_empty() || texts.into_iter().any(|text| fold(text).contains(&filter)))
         };
-        let found = self.shelf.skills().filter(|(_, skill)| wanted(skill)).map(|(number, _)| number);
+        let found = self.index.skills().filter(|(_, skill)| wanted(skill)).map(|(number, _)| number);
         let found: Vec<usize> = found.collect();
-        let part = found.iter().skip(start as usize).take(most as usize);
-        Page { total: count(found.len()), skills: part.map(|number| self.shelf.summary(*number)).collect() }
+        let part = found.iter().skip(start as usize).take(max as usize);
+        Page { total: count(found.len()), skills: part.map(|number| self.index.summary(*number)).collect() }
     }
 
     pub fn body(&self, file: &Location) -> String {
-        self.shelf
+        self.index
             .number_of(file)
-            .map(|number| document::body(&self.roots, self.shelf.skill(number)))
+            .map(|number| document::body(&self.roots, self.index.skill(number)))
             .unwrap_or_default()
     }
 
@@ -184,24 +184,24 @@ impl Catalog {
         let words = Query::new(query);
         let is_match = words.matcher();
         let mut found: Vec<usize> = (self
-            .shelf
+            .index
             .skills()
             .filter(|(_, skill)| model.is_none_or(|model| skill.model == model) && is_match(skill)))
         .map(|(number, _)| number)
         .collect();
         let total = count(found.len());
-        let mut place = vec![usize::MAX; self.shelf.count()];
+        let mut place = vec![usize::MAX; self.index.count()];
         for (rank, fit) in self.rank(&tokenize(query), scores).iter().enumerate() {
             place[fit.skill] = rank;
         }
         found.sort_by_key(|number| (place[*number], *number));
         found.truncate(limit as usize);
         let hit = |number: usize| {
-            let skill = self.shelf.skill(number);
+            let skill = self.index.skill(number);
             Hit {
                 excerpt: words.excerpt(&document::body(&self.roots, skill), &skill.description),
                 score: count(words.words().len()),
-                skill: self.shelf.summary(number),
+                skill: self.index.summary(number),
             }
         };
         SearchResult { total, hits: found.into_iter().map(hit).collect() }
@@ -210,27 +210,27 @@ impl Catalog {
     pub fn find(&self, request: &Request, scores: Option<&[f64]>) -> Result<Answer, LookupError> {
         let tokens = tokenize(&request.context);
         if let Some(name) = &request.chosen {
-            let number = self.shelf.names.find(&self.shelf, name)?;
+            let number = self.index.names.find(&self.index, name)?;
             return Ok(Answer::Matched(self.matched(&self.fit_of(number, &tokens, scores), &tokens)));
         }
         let mut fits = self.rank(&tokens, scores);
-        let matching = |fit: &Fit| &self.settings[self.shelf.skill(fit.skill).root as usize].matching;
+        let matching = |fit: &Fit| &self.settings[self.index.skill(fit.skill).root as usize].matching;
         fits.retain(|fit| fit.base >= matching(fit).min_score - TOLERANCE);
         Ok(match &fits[..] {
             [] => Answer::NoMatch,
             [best, second, ..] if score::is_ambiguous(best, second, matching(best).ambiguity_threshold) => {
-                // Two answers are the least that make a question ambiguous.
-                let most = matching(best).max_results.max(2);
-                fits.truncate(most as usize);
+                // An ambiguous answer needs at least two candidates.
+                let max = matching(best).max_results.max(2);
+                fits.truncate(max as usize);
                 Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect())
             }
             [best, ..] => Answer::Matched(self.matched(best, &tokens)),
         })
     }
 
-    /// Every skill that fits at all, best first.
+    /// Returns every skill with a score above 0, best first.
     fn rank(&self, tokens: &[String], scores: Option<&[f64]>) -> Vec<Fit> {
-        let keywords = &self.shelf.keywords;
+        let keywords = &self.index.keywords;
         match scores.and_then(|scores| self.texts.assign(scores)) {
             Some(scores) => keywords.rank_by(scores),
             None => keywords.rank(tokens),
@@ -238,113 +238,122 @@ impl Catalog {
     }
 
     fn fit_of(&self, number: usize, tokens: &[String], scores: Option<&[f64]>) -> Fit {
-        let keywords = &self.shelf.keywords;
+        let keywords = &self.index.keywords;
         let given = scores.and_then(|scores| self.texts.assign(scores)?.find(|(skill, _)| *skill == number));
         match given {
             Some((_, score)) => keywords.fit(number, score),
-            None => keywords.fit_of(number, self.shelf.skill(number), tokens),
+            None => keywords.fit_of(number, self.index.skill(number), tokens),
         }
     }
 
-    pub fn explain(&self, context: &str, scores: Option<&[f64]>, most: u32) -> Vec<Explained> {
+    pub fn explain(&self, context: &str, scores: Option<&[f64]>, max: u32) -> Vec<Explained> {
         let tokens = tokenize(context);
         let explained = |fit: Fit| {
-            let skill = self.shelf.skill(fit.skill);
+            let skill = self.index.skill(fit.skill);
             Explained {
-                address: self.shelf.address(fit.skill),
+                address: self.index.address(fit.skill),
                 number: self.texts.number_of(skill),
                 score: fit.score,
                 min_score: self.settings[skill.root as usize].matching.min_score,
                 keyword: Scored {
-                    score: self.shelf.keywords.fit_of(fit.skill, skill, &tokens).base,
+                    score: self.index.keywords.fit_of(fit.skill, skill, &tokens).base,
                     reason: score::reason(skill, &tokens),
                 },
             }
         };
-        self.rank(&tokens, scores).into_iter().take(most as usize).map(explained).collect()
+        self.rank(&tokens, scores).into_iter().take(max as usize).map(explained).collect()
     }
 
-    pub fn text_changes(&mut self, anew: bool, most_bytes: u32) -> TextDelta {
-        self.texts.changes(&self.shelf, anew, most_bytes as usize, |skill| document::body(&self.roots, skill))
+    pub fn text_changes(&mut self, resend: bool, max_bytes: u32) -> TextDelta {
+        self.texts.changes(&self.index, resend, max_bytes as usize, |skill| document::body(&self.roots, skill))
     }
 
     pub fn tree(&self, path: Option<&str>) -> Result<Vec<Node>, LookupError> {
-        tree::tree(&self.shelf, &self.labels, path)
+        tree::tree(&self.index, &self.labels, path)
     }
 
     pub fn asset_of(&self, skill: &str, file: &str) -> Result<FoundAsset, AssetError> {
-        assets::find(&self.shelf, &self.roots, skill, file)
+        assets::find(&self.index, &self.roots, skill, file)
     }
 
     pub fn script_of(&self, skill: &str, file: &str) -> Result<FoundScript, ScriptError> {
-        assets::find_script(&self.shelf, &self.roots, skill, file)
+        assets::find_script(&self.index, &self.roots, skill, file)
     }
 
     pub fn skill_of(&self, name: &str, called: Called) -> Result<FoundSkill, LookupError> {
-        let names = &self.shelf.names;
+        let names = &self.index.names;
         let found = match called {
-            Called::ByPath => names.find(&self.shelf, name),
-            Called::ByName => names.find_named(&self.shelf, name),
+            Called::ByPath => names.find(&self.index, name),
+            Called::ByName => names.find_named(&self.index, name),
         };
-        found.map(|number| self.shelf.found(number))
+        found.map(|number| self.index.found_skill(number))
     }
 
     pub fn resource_of(&self, uri: &str) -> Option<FoundResource> {
-        resource::find(&self.shelf, uri)
+        resource::find(&self.index, uri)
     }
 
     pub fn skill_in(&self, file: &Location) -> Option<Summary> {
-        self.shelf.number_of(file).map(|number| self.shelf.summary(number))
+        self.index.number_of(file).map(|number| self.index.summary(number))
     }
 
     pub fn document_of(&self, file: &Location) -> Option<Document> {
-        document::document(&self.shelf, &self.roots, self.shelf.number_of(file)?)
+        document::document(&self.index, &self.roots, self.index.number_of(file)?)
     }
 
     pub fn files_of(&self, file: &Location) -> Option<SkillFiles> {
-        self.shelf.number_of(file).map(|number| document::files(&self.shelf, number))
+        self.index.number_of(file).map(|number| document::files(&self.index, number))
+    }
+
+    pub fn resource_folders(&self) -> Vec<Location> {
+        let folder = |(number, skill): (usize, &Skill)| {
+            let path = self.index.resources(number)?.to_owned();
+            Some(Location { root: skill.root, path })
+        };
+        self.index.skills().filter_map(folder).collect()
     }
 
     pub fn references_of(&self, file: &Location) -> Vec<Reference> {
-        let resources = self.shelf.number_of(file).and_then(|number| self.shelf.resources(number));
+        let resources = self.index.number_of(file).and_then(|number| self.index.resources(number));
         let Some(resources) = resources else { return Vec::new() };
         let root = &self.roots[file.root as usize];
         let text = root.read_text(&file.path).unwrap_or_default();
         references::references(&text, |path| root.has_file(&paths::join(resources, path)))
     }
 
-    pub fn mentions(&self, most: u32) -> Vec<Mention> {
+    pub fn mentions(&self, max: u32) -> Vec<Mention> {
         let of_skill = |(number, skill): (usize, &Skill)| {
-            let reading = self.contents.get(skill.root as usize)?.files.get(&skill.file)?;
+            let parsed = self.contents.get(skill.root as usize)?.files.get(&skill.file)?;
             let mention = move |found: &Mentioned| Mention {
-                skill: self.shelf.address(number),
-                file: self.shelf.skill(number).location(),
+                skill: self.index.address(number),
+                file: self.index.skill(number).location(),
                 line: found.line,
                 column: found.column,
                 server: found.server.clone(),
                 tool: found.tool.clone(),
             };
-            Some(reading.mentions.iter().map(mention))
+            Some(parsed.mentions.iter().map(mention))
         };
-        self.shelf.skills().filter_map(of_skill).flatten().take(most as usize).collect()
+        self.index.skills().filter_map(of_skill).flatten().take(max as usize).collect()
     }
 
     pub fn settings_of(&self, root: u32) -> Settings {
-        self.settings.get(root as usize).cloned().unwrap_or_else(|| self.settle(root))
+        self.settings.get(root as usize).cloned().unwrap_or_else(|| self.resolve_settings(root))
     }
 
-    fn settle(&self, root: u32) -> Settings {
+    fn resolve_settings(&self, root: u32) -> Settings {
         let contents = |root: &u32| self.contents.get(*root as usize);
         let around = contents(&root).map_or(&[][..], |contents| &contents.inside);
         let roots: Vec<u32> = std::iter::once(root).chain(around.iter().copied()).collect();
-        let files: Vec<&Said> = roots.iter().filter_map(|root| Some(&contents(root)?.said.as_ref()?.0)).collect();
-        settings::settle(&self.operator, &files, roots.into_iter().map(settings_file).collect())
+        let files: Vec<&FileSettings> =
+            roots.iter().filter_map(|root| Some(&contents(root)?.settings.as_ref()?.0)).collect();
+        settings::resolve(&self.operator, &files, roots.into_iter().map(settings_file).collect())
     }
 
     fn candidate(&self, fit: &Fit, tokens: &[String]) -> Candidate {
-        let skill = self.shelf.skill(fit.skill);
+        let skill = self.index.skill(fit.skill);
         Candidate {
-            address: self.shelf.address(fit.skill),
+            address: self.index.address(fit.skill),
             score: fit.score,
             description: skill.description.clone(),
             matched_keywords: score::matched_keywords(skill, tokens),
@@ -352,17 +361,17 @@ impl Catalog {
     }
 
     fn matched(&self, fit: &Fit, tokens: &[String]) -> Match {
-        let (shelf, number) = (&self.shelf, fit.skill);
-        let (content, mut sources) = document::instructions(shelf, &self.roots, number);
+        let (index, number) = (&self.index, fit.skill);
+        let (content, mut sources) = document::instructions(index, &self.roots, number);
         sources.extend((0..).zip(&self.roots).map(|(root, _)| settings_file(root)));
         Match {
             candidate: self.candidate(fit, tokens),
             content,
             sources,
-            assets: assets::own_assets(shelf, number),
-            scripts: assets::own_scripts(shelf, number),
-            inherited_assets: assets::inherited_assets(shelf, &self.roots, number),
-            inherited_scripts: assets::inherited_scripts(shelf, &self.roots, number),
+            assets: assets::own_assets(index, number),
+            scripts: assets::own_scripts(index, number),
+            inherited_assets: assets::inherited_assets(index, &self.roots, number),
+            inherited_scripts: assets::inherited_scripts(index, &self.roots, number),
         }
     }
 }

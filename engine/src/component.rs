@@ -1,4 +1,4 @@
-//! From the generated traits to plain functions, and nothing else.
+//! Maps the generated traits to plain functions.
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Root};
 use crate::codes;
 use std::cell::RefCell;
 
-/// A component of world `engine`. Whoever exports one decides what stands between the catalog and a root handle.
+/// A component of world `engine`. The implementor may wrap the root handles that the catalog reads through.
 pub trait Engine {
     fn root(handle: SkillRoot) -> Box<dyn Root>;
 }
@@ -47,8 +47,8 @@ thread_local! {
     static CATALOG: RefCell<Catalog> = RefCell::new(Catalog::new(Vec::new(), OperatorSettings::default(), Duplicates::Refuse));
 }
 
-fn ask<T>(question: impl FnOnce(&Catalog) -> T) -> T {
-    CATALOG.with_borrow(question)
+fn with_catalog<T>(read: impl FnOnce(&Catalog) -> T) -> T {
+    CATALOG.with_borrow(read)
 }
 
 impl<E: Engine> Guest for E {
@@ -57,7 +57,7 @@ impl<E: Engine> Guest for E {
         CATALOG.set(Catalog::new(roots.into_iter().map(E::root).collect(), operator, duplicates));
     }
     fn settings_of(root: u32) -> Settings {
-        ask(|catalog| catalog.settings_of(root))
+        with_catalog(|catalog| catalog.settings_of(root))
     }
     fn update(changes: Vec<Change>) {
         CATALOG.with_borrow_mut(|catalog| catalog.update(changes));
@@ -65,54 +65,63 @@ impl<E: Engine> Guest for E {
     fn arrange() {
         CATALOG.with_borrow_mut(Catalog::arrange);
     }
-    fn problems(most: u32) -> Vec<Problem> {
-        ask(|catalog| catalog.problems(most).to_vec())
+    fn problems(max: u32) -> Vec<Problem> {
+        with_catalog(|catalog| catalog.problems(max).to_vec())
     }
-    fn skills(filter: Option<String>, model: Option<SkillModel>, start: u32, most: u32) -> Page {
-        ask(|catalog| catalog.skills(filter.as_deref(), model, start, most))
+    fn skills(filter: Option<String>, model: Option<SkillModel>, start: u32, max: u32) -> Page {
+        with_catalog(|catalog| catalog.skills(filter.as_deref(), model, start, max))
     }
     fn body(file: Location) -> String {
-        ask(|catalog| catalog.body(&file))
+        with_catalog(|catalog| catalog.body(&file))
     }
     fn search(query: String, model: Option<SkillModel>, limit: u32, scores: Option<Vec<f64>>) -> SearchResult {
-        ask(|catalog| catalog.search(&query, model, limit, scores.as_deref()))
+        with_catalog(|catalog| catalog.search(&query, model, limit, scores.as_deref()))
     }
     fn find(request: Request, scores: Option<Vec<f64>>) -> Result<Answer, LookupError> {
-        ask(|catalog| catalog.find(&request, scores.as_deref()))
+        with_catalog(|catalog| catalog.find(&request, scores.as_deref()))
     }
-    fn text_changes(anew: bool, most_bytes: u32) -> TextDelta {
-        CATALOG.with_borrow_mut(|catalog| catalog.text_changes(anew, most_bytes))
+    fn text_changes(resend: bool, max_bytes: u32) -> TextDelta {
+        CATALOG.with_borrow_mut(|catalog| catalog.text_changes(resend, max_bytes))
     }
-    fn explain(context: String, scores: Option<Vec<f64>>, most: u32) -> Vec<Explained> {
-        ask(|catalog| catalog.explain(&context, scores.as_deref(), most))
+    fn explain(context: String, scores: Option<Vec<f64>>, max: u32) -> Vec<Explained> {
+        with_catalog(|catalog| catalog.explain(&context, scores.as_deref(), max))
     }
     fn tree(path: Option<String>) -> Result<Vec<Node>, LookupError> {
-        ask(|catalog| catalog.tree(path.as_deref()))
+        with_catalog(|catalog| catalog.tree(path.as_deref()))
     }
     fn asset_of(skill: String, file: String) -> Result<FoundAsset, AssetError> {
-        ask(|catalog| catalog.asset_of(&skill, &file))
+        with_catalog(|catalog| catalog.asset_of(&skill, &file))
     }
     fn script_of(skill: String, file: String) -> Result<FoundScript, ScriptError> {
-        ask(|catalog| catalog.script_of(&skill, &file))
+        with_catalog(|catalog| catalog.script_of(&skill, &file))
     }
     fn skill_of(name: String, called: Called) -> Result<FoundSkill, LookupError> {
-        ask(|catalog| catalog.skill_of(&name, called))
+        with_catalog(|catalog| catalog.skill_of(&name, called))
     }
     fn skill_in(file: Location) -> Option<Summary> {
-        ask(|catalog| catalog.skill_in(&file))
+        with_catalog(|catalog| catalog.skill_in(&file))
     }
 
     fn resource_of(uri: String) -> Option<FoundResource> {
-        ask(|catalog| catalog.resource_of(&uri))
+        with_catalog(|catalog| catalog.resource_of(&uri))
     }
     fn document_of(file: Location) -> Option<Document> {
-        ask(|catalog| catalog.document_of(&file))
+        with_catalog(|catalog| catalog.document_of(&file))
     }
     fn files_of(file: Location) -> Option<SkillFiles> {
-        ask(|catalog| catalog.files_of(&file))
+        with_catalog(|catalog| catalog.files_of(&file))
+    }
+    fn is_skill_document(path: String) -> bool {
+        crate::paths::last_segment(&path) == crate::skill::SKILL_FILE
+    }
+    fn dependencies_of(files: Vec<Location>) -> Vec<Location> {
+        crate::dependencies::dependencies(&files)
+    }
+    fn resource_folders() -> Vec<Location> {
+        with_catalog(Catalog::resource_folders)
     }
     fn references_of(file: Location) -> Vec<Reference> {
-        ask(|catalog| catalog.references_of(&file))
+        with_catalog(|catalog| catalog.references_of(&file))
     }
     fn codes() -> Vec<Code> {
         let code = |code: &codes::Code| Code {
@@ -125,9 +134,9 @@ impl<E: Engine> Guest for E {
         codes::CODES.iter().map(code).collect()
     }
     fn review(request: ReviewRequest) -> ReviewPage {
-        ask(|catalog| catalog.review(&request))
+        with_catalog(|catalog| catalog.review(&request))
     }
-    fn mentions(most: u32) -> Vec<Mention> {
-        ask(|catalog| catalog.mentions(most))
+    fn mentions(max: u32) -> Vec<Mention> {
+        with_catalog(|catalog| catalog.mentions(max))
     }
 }

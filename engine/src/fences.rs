@@ -1,13 +1,13 @@
 //! Fenced code in Markdown, as in `CommonMark`.
 
-/// Tells line by line what is fenced code.
+/// Detects fenced code line by line.
 #[derive(Default)]
 pub struct Fences {
     open: Option<Fence>,
 }
 
 impl Fences {
-    /// Whether the next line is a part of fenced code, the fences included.
+    /// Whether the next line is part of fenced code, fences included.
     pub fn take(&mut self, line: &str) -> bool {
         let mark = Fence::of(line);
         let (now, is_code) = match (self.open.take(), mark) {
@@ -21,7 +21,7 @@ impl Fences {
     }
 }
 
-/// A line that may begin or end fenced code.
+/// A line that may open or close fenced code.
 struct Fence {
     letter: char,
     length: usize,

@@ -1,4 +1,4 @@
-//! What is in the folders of a root, and which files in them may be skills.
+//! The folders of a root, and which files in them may be skills.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Listing, Trouble};
 use crate::paths;
@@ -9,7 +9,7 @@ use std::ops::Bound;
 /// The file that makes a folder a category.
 pub const INDEX_FILE: &str = "_index.md";
 
-/// The folders of one root, as the host listed them.
+/// The folders of one root, as listed by the host.
 #[derive(Default)]
 pub struct Folders {
     folders: BTreeMap<String, Folder>,
@@ -22,16 +22,16 @@ struct Folder {
     troubles: Vec<Trouble>,
 }
 
-/// A file that may be a skill, and the folder of its files.
+/// A file that may be a skill, and its resource folder.
 pub struct Candidate {
     pub file: String,
     pub resources: Option<String>,
-    /// Whether there are skills in the resource folder of a tree skill, which are not served.
+    /// Whether the resource folder of a tree skill contains skills, which are not served.
     pub hides_skills: bool,
 }
 
 impl Folders {
-    /// Takes in what is in a folder now, and returns the paths of the files that are no longer there.
+    /// Stores the listing of a folder and returns the paths of the files that are gone.
     pub fn set(&mut self, listing: Listing) -> Vec<String> {
         let folder = Folder {
             files: listing.files.into_iter().collect(),
@@ -61,12 +61,12 @@ impl Folders {
             || above.is_some_and(|folder| folder.folders.contains(paths::last_segment(path)))
     }
 
-    /// Paths of all folders below a folder.
+    /// Returns the paths of all folders below a folder.
     pub fn folders_below(&self, path: &str) -> impl Iterator<Item = &str> {
         below(&self.folders, path).map(|(path, _)| path.as_str())
     }
 
-    /// Paths of the Markdown files in a folder and everywhere below it.
+    /// Returns the paths of the Markdown files in a folder and below it.
     pub fn markdown_below(&self, path: &str) -> impl Iterator<Item = String> {
         let all = self.folders.get_key_value(path).into_iter().chain(below(&self.folders, path));
         all.flat_map(|(folder, entry)| {
@@ -75,7 +75,7 @@ impl Folders {
         })
     }
 
-    /// What was not walked, with its path.
+    /// Returns what the host skipped, with its path.
     pub fn troubles(&self) -> impl Iterator<Item = (String, &Trouble)> {
         let path =
             |folder: &str, name: &str| if name.is_empty() { folder.to_owned() } else { paths::join(folder, name) };
@@ -84,8 +84,8 @@ impl Folders {
         })
     }
 
-    /// Every file that is a skill by its place. `is_skill` reads a file and tells whether it holds one, which
-    /// decides whether the folder of the same name is that skill's resource folder or a category of its own.
+    /// Returns every file that is a skill by its path. `is_skill` reads a file and decides whether the folder of the
+    /// same name is its resource folder or a category.
     pub fn skills(&self, mut is_skill: impl FnMut(&str) -> bool) -> Vec<Candidate> {
         let mut found = Vec::new();
         let mut waiting = vec![(String::new(), false)];
@@ -118,12 +118,12 @@ impl Folders {
         found
     }
 
-    /// A folder with a skill or a category file in it is no resource folder.
+    /// A folder with a skill or category file in it is not a resource folder.
     fn is_category(&self, path: &str) -> bool {
         self.folders.get(path).is_some_and(Folder::holds_skill)
     }
 
-    /// Whether there are skills further down in a resource folder, where nobody looks for them.
+    /// Whether a resource folder contains skills further down, which are not served.
     fn hides_skills(&self, path: &str) -> bool {
         below(&self.folders, path).any(|(_, folder)| folder.holds_skill())
     }
@@ -135,16 +135,16 @@ impl Folder {
     }
 }
 
-/// The entries of a map by path that are somewhere below a folder.
+/// Returns the entries below a folder from a map keyed by path.
 fn below<'map, T>(map: &'map BTreeMap<String, T>, folder: &str) -> impl Iterator<Item = (&'map String, &'map T)> {
-    // Paths are sorted, and `0` is what comes after `/`.
+    // Paths are sorted, and `0` follows `/` in ASCII.
     let (first, beyond) =
         if folder.is_empty() { (String::new(), None) } else { (format!("{folder}/"), Some(format!("{folder}0"))) };
     let beyond = beyond.map_or(Bound::Unbounded, Bound::Excluded);
     map.range((Bound::Included(first), beyond))
 }
 
-/// Removes the entries of a map by path that are somewhere below a folder.
+/// Removes the entries below a folder from a map keyed by path.
 pub fn remove_below<T>(map: &mut BTreeMap<String, T>, folder: &str) {
     let gone: Vec<String> = below(map, folder).map(|(path, _)| path.clone()).collect();
     for path in gone {

@@ -1,49 +1,48 @@
-//! The rules of the Agent Skills format that strict clients insist on.
+//! The rules of the Agent Skills format that strict clients enforce.
 
 use crate::frontmatter::Fields;
 use crate::json;
 use crate::yaml::{Node, Value};
 
-/// Longest name, description and compatibility, in characters.
-pub const LONGEST_NAME: usize = 64;
-pub const LONGEST_DESCRIPTION: usize = 1_024;
-pub const LONGEST_COMPATIBILITY: usize = 500;
+/// In characters.
+pub const MAX_NAME: usize = 64;
+pub const MAX_DESCRIPTION: usize = 1_024;
+pub const MAX_COMPATIBILITY: usize = 500;
 
-/// The first rule that a document breaks. `folder` is the last segment of the skill's URI.
+/// Returns the first rule that a document violates. `folder` is the last segment of the skill's URI.
 pub fn broken_rule(text: &str, fields: &Fields, folder: &str) -> Option<&'static str> {
     let text_of = |key: &str| fields.first(key).and_then(json::as_text);
-    let is_within =
-        |key: &str, most: usize| text_of(key).is_some_and(|text| (1..=most).contains(&text.chars().count()));
+    let is_within = |key: &str, max: usize| text_of(key).is_some_and(|text| (1..=max).contains(&text.chars().count()));
     let is_missing = |key: &str| fields.first(key).is_none();
     let name = text_of("name").unwrap_or_default();
     let rules = [
         (name == folder, "its `name` is not the name of its folder"),
         (is_name(name), "its `name` is not made of lower-case words joined by `-`"),
-        (is_within("description", LONGEST_DESCRIPTION), "its `description` is no text of up to 1,024 characters"),
+        (is_within("description", MAX_DESCRIPTION), "its `description` is not text of up to 1,024 characters"),
         (
-            is_missing("compatibility") || is_within("compatibility", LONGEST_COMPATIBILITY),
-            "its `compatibility` is no text of up to 500 characters",
+            is_missing("compatibility") || is_within("compatibility", MAX_COMPATIBILITY),
+            "its `compatibility` is not text of up to 500 characters",
         ),
         (fields.first("metadata").is_none_or(has_only_texts), "its `metadata` has values that are not text"),
         (
             ["license", "allowed-tools"].into_iter().all(|key| is_missing(key) || text_of(key).is_some()),
-            "its `license` or `allowed-tools` is no text",
+            "its `license` or `allowed-tools` is not text",
         ),
         (text.starts_with("---"), "its file begins with a byte order mark"),
     ];
     rules.into_iter().find(|(kept, _)| !kept).map(|(_, rule)| rule)
 }
 
-/// Whether a name is made of lower-case words joined by `-`, and not too long.
+/// Whether a name consists of lower-case words joined by `-` and is not too long.
 pub fn is_name(name: &str) -> bool {
     let is_word =
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    name.len() <= LONGEST_NAME && name.split('-').all(is_word)
+    name.len() <= MAX_NAME && name.split('-').all(is_word)
 }
 
 fn has_only_texts(metadata: &Node) -> bool {
     let Value::Map(entries) = &metadata.value else { return false };
-    // Of a key that stands there twice, the first that says something counts.
+    // For duplicate keys the first non-null value counts.
     let fields = Fields::new(entries.clone());
     entries.iter().filter_map(|entry| fields.first(&entry.key)).all(|node| json::as_text(node).is_some())
 }
@@ -54,7 +53,7 @@ mod tests {
     use crate::frontmatter;
 
     #[test]
-    fn each_rule_is_told_when_it_is_broken() {
+    fn each_violated_rule_is_reported() {
         let long = |key: &str, length: usize| format!("name: pdf\n{key}: {}\n", "é".repeat(length));
         for (yaml, part) in [
             ("name: other\ndescription: d\n".to_owned(), Some("name of its folder")),
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_lower_case_words_and_the_file_has_no_mark_in_front() {
+    fn a_name_is_lower_case_words_and_the_file_has_no_byte_order_mark() {
         for (name, legal) in [("a-1", true), ("a--b", false), ("-a", false), ("a-", false), ("A", false), ("é", false)]
         {
             let fields = frontmatter::parse(&format!("name: {name}\ndescription: d\n")).fields;

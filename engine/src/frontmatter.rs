@@ -1,4 +1,4 @@
-//! The block between the `---` lines: where it is, and what it says.
+//! The block between the `---` lines.
 
 use crate::place::Place;
 use crate::problem::{Finding, quote};
@@ -6,12 +6,12 @@ use crate::yaml::{self, Entry, Node, Value};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A text in its two parts.
+/// A text split into front matter and body.
 #[derive(Debug, PartialEq)]
 pub enum Split<'text> {
     /// No front matter: ordinary Markdown.
     Absent,
-    /// It begins like a front matter and never ends.
+    /// An opening `---` without a closing one.
     Unclosed,
     Found {
         yaml: &'text str,
@@ -22,7 +22,7 @@ pub enum Split<'text> {
 /// The YAML begins on the second line of the file.
 const LINES_BEFORE: u32 = 1;
 
-/// Finds the front matter. A byte order mark and Windows line ends are fine.
+/// Finds the front matter. A byte order mark and Windows line ends are accepted.
 pub fn split(text: &str) -> Split<'_> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((first, after)) = text.split_once('\n') else { return Split::Absent };
@@ -38,7 +38,7 @@ pub fn split(text: &str) -> Split<'_> {
         }
         start = end + 1;
     }
-    // A lone `---` is also how Markdown draws a line, so only what looks like a key makes it a forgotten end.
+    // A lone `---` is also a thematic break in Markdown, so front matter is unclosed only if a key follows.
     let looks_like_a_key = after.lines().next().is_some_and(|line| plain_line(line).is_some());
     if looks_like_a_key { Split::Unclosed } else { Split::Absent }
 }
@@ -58,18 +58,18 @@ impl Fields {
         self.entries.iter().find(|entry| entry.key == key && !entry.node.is_null())
     }
 
-    /// The value of a key, also one that says nothing.
+    /// Returns the value of a key, even if it is null.
     pub fn first(&self, key: &str) -> Option<&Node> {
-        let silent = || self.entries.iter().find(|entry| entry.key == key);
-        self.get(key).or_else(silent).map(|entry| &entry.node)
+        let null = || self.entries.iter().find(|entry| entry.key == key);
+        self.get(key).or_else(null).map(|entry| &entry.node)
     }
 
-    /// All of them as written, with keys that stand there twice.
+    /// Returns all entries as written, duplicates included.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The fields of a map below one of these.
+    /// Returns the fields of a nested map.
     pub fn below(&self, key: &str) -> Self {
         match self.get(key).map(|entry| &entry.node.value) {
             Some(Value::Map(entries)) => Self::new(entries.clone()),
@@ -78,29 +78,28 @@ impl Fields {
     }
 }
 
-/// What a front matter says.
 pub struct Parsed {
     pub fields: Fields,
     pub findings: Vec<Finding>,
-    /// Whether all of it was understood. If not, the first finding says why.
+    /// Whether all of it could be parsed. If not, the first finding says why.
     pub complete: bool,
 }
 
-/// Reads the fields. YAML that is slightly wrong is understood as far as it goes, with a finding.
+/// Parses the fields. Slightly wrong YAML is parsed as far as possible and reported.
 pub fn parse(text: &str) -> Parsed {
     let complete = |(fields, findings)| Parsed { fields, findings, complete: true };
-    let fault = match yaml::parse(text) {
+    let error = match yaml::parse(text) {
         Ok(node) => return complete(as_fields(node)),
-        Err(fault) => fault,
+        Err(error) => error,
     };
     let finding = |advice: &str| {
-        let message = format!("not valid YAML: {}", fault.message);
-        Finding::warning("bad-yaml", message, advice).at(raised(fault.place))
+        let message = format!("not valid YAML: {}", error.message);
+        Finding::warning("bad-yaml", message, advice).at(shifted(error.place))
     };
-    if fault.too_complex {
+    if error.too_complex {
         let advice = "make it flatter or shorter; until then only its plain `key: value` lines are understood";
-        let message = format!("too complex: {}", fault.message);
-        let finding = Finding::warning("too-complex", message, advice).at(raised(fault.place));
+        let message = format!("too complex: {}", error.message);
+        let finding = Finding::warning("too-complex", message, advice).at(shifted(error.place));
         return Parsed { fields: Fields { entries: plain_lines(text) }, findings: vec![finding], complete: false };
     }
     if let Ok(node) = yaml::parse(&with_quoted_values(text, &values_with_colons(text))) {
@@ -117,8 +116,8 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
     match node.value {
         Value::Map(mut entries) => {
             for entry in &mut entries {
-                raise(&mut entry.node);
-                entry.place = raised(entry.place);
+                shift(&mut entry.node);
+                entry.place = shifted(entry.place);
             }
             let mut seen: BTreeSet<&str> = BTreeSet::new();
             for entry in &entries {
@@ -126,8 +125,8 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
                     findings.push(
                         Finding::warning(
                             "duplicate-key",
-                            format!("`{}` stands here twice", quote(&entry.key)),
-                            "keep one of them; the first that says something counts",
+                            format!("`{}` appears twice", quote(&entry.key)),
+                            "keep one of them; the first that is not empty counts",
                         )
                         .at(entry.place),
                     );
@@ -140,37 +139,37 @@ fn as_fields(node: Node) -> (Fields, Vec<Finding>) {
             findings.push(
                 Finding::warning(
                     "bad-yaml",
-                    "the front matter is no list of `key: value` lines",
+                    "the front matter is not a list of `key: value` lines",
                     "write `key: value` lines",
                 )
-                .at(raised(node.place)),
+                .at(shifted(node.place)),
             );
             (Fields::default(), findings)
         }
     }
 }
 
-/// A place in the YAML as a place in the file.
-fn raised(place: Place) -> Place {
+/// Converts a place in the YAML to a place in the file.
+fn shifted(place: Place) -> Place {
     Place { line: place.line.saturating_add(LINES_BEFORE), ..place }
 }
 
-/// Turns places in the YAML into places in the file. The tree is as shallow as `yaml` allows.
-fn raise(node: &mut Node) {
-    node.place = raised(node.place);
+/// Converts all places in a tree. Recursion is bounded by the depth limit of `yaml`.
+fn shift(node: &mut Node) {
+    node.place = shifted(node.place);
     match &mut node.value {
         Value::Scalar { .. } => {}
-        Value::List(items) => items.iter_mut().for_each(raise),
+        Value::List(items) => items.iter_mut().for_each(shift),
         Value::Map(entries) => {
             for entry in entries {
-                entry.place = raised(entry.place);
-                raise(&mut entry.node);
+                entry.place = shifted(entry.place);
+                shift(&mut entry.node);
             }
         }
     }
 }
 
-/// Where the unquoted values of top-level `key: value` lines stand that contain a colon.
+/// Returns the ranges of unquoted values with a colon in top-level `key: value` lines.
 pub fn values_with_colons(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -188,7 +187,6 @@ pub fn values_with_colons(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The text with quotes around these values.
 fn with_quoted_values(text: &str, values: &[Range<usize>]) -> String {
     let mut quoted = String::with_capacity(text.len() + 16);
     let mut at = 0;
@@ -220,7 +218,7 @@ fn plain_lines(text: &str) -> Vec<Entry> {
         .collect()
 }
 
-/// `key: value` at the start of a line, the value without surrounding space.
+/// Splits `key: value` at the start of a line and trims the value.
 fn plain_line(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let is_key = !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'));
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_drawn_with_dashes_is_no_front_matter() {
+    fn a_thematic_break_is_not_front_matter() {
         assert_eq!(split("---\n\nSome text\n"), Split::Absent);
         assert_eq!(split("# Title\n---\n"), Split::Absent);
         assert_eq!(split(""), Split::Absent);
@@ -266,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_lines_are_understood_when_nothing_else_helps() {
+    fn plain_lines_are_the_last_resort() {
         let Parsed { fields, findings, .. } = parse("name: x\ndescription: \"fine\"\nlist: [a, b\n");
         assert_eq!(text_of(&fields, "name").unwrap(), "x");
         assert_eq!(text_of(&fields, "description").unwrap(), "fine");
@@ -274,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_told() {
+    fn a_duplicate_key_is_reported() {
         let Parsed { fields, findings, .. } = parse("name: x\nname: y\n");
         assert_eq!(text_of(&fields, "name").unwrap(), "x");
         assert_eq!((findings[0].code, findings[0].line), ("duplicate-key", Some(3)));
@@ -282,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_split_on_its_own_boundaries(text in "(\u{feff})?(---)?[\r\n]{0,2}\\PC{0,20}[\r\n]{0,2}(---)?[\r\n]{0,2}\\PC{0,20}") {
+        fn any_text_is_split_into_parts_of_itself(text in "(\u{feff})?(---)?[\r\n]{0,2}\\PC{0,20}[\r\n]{0,2}(---)?[\r\n]{0,2}\\PC{0,20}") {
             if let Split::Found { yaml, body } = split(&text) {
                 prop_assert!(text.ends_with(body));
                 prop_assert!(text.contains(yaml));

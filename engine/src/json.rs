@@ -4,22 +4,21 @@ use crate::yaml::{Entry, Node, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// An object with these entries in their order. Of entries with the same key, the first that says something counts, as
-/// everywhere.
+/// Writes an object with these entries in order. For duplicate keys the first non-null value counts.
 pub fn object(entries: &[Entry]) -> String {
     let mut json = String::new();
     write_object(&mut json, entries);
     json
 }
 
-/// A text in double quotes, which is a string in YAML as well.
+/// Returns a double-quoted string that is valid in both JSON and YAML.
 pub fn quoted(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + 2);
     write_text(&mut json, text);
     json
 }
 
-/// The text of a scalar that is a string in JSON too.
+/// Returns the text of a scalar that is also a string in JSON.
 pub fn as_text(node: &Node) -> Option<&str> {
     match &node.value {
         Value::Scalar { text, plain } => {
@@ -51,7 +50,7 @@ fn write_object(json: &mut String, entries: &[Entry]) {
     json.push('}');
 }
 
-/// The tree is as shallow as `yaml` allows.
+/// Recursion is bounded by the depth limit of `yaml`.
 fn write_node(json: &mut String, node: &Node) {
     match &node.value {
         Value::Map(entries) => write_object(json, entries),
@@ -83,7 +82,7 @@ fn write_text(json: &mut String, text: &str) {
             '\n' => json.push_str("\\n"),
             '\r' => json.push_str("\\r"),
             '\t' => json.push_str("\\t"),
-            // YAML takes these only when they are escaped, or takes them for line ends.
+            // YAML accepts these only escaped, or reads them as line ends.
             '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => write_escaped(json, letter),
             _ if letter.is_control() => write_escaped(json, letter),
             _ => json.push(letter),
@@ -96,7 +95,7 @@ fn write_escaped(json: &mut String, letter: char) {
     write!(json, "\\u{:04x}", u32::from(letter)).expect("a string takes any text");
 }
 
-/// A plain scalar as a JSON number, if the core schema takes it for one and JSON has it.
+/// Converts a plain scalar to a JSON number, if it is one in the core schema and JSON can represent it.
 fn number(text: &str) -> Option<String> {
     if let Some(digits) = text.strip_prefix("0o") {
         return in_base(digits, 8);
@@ -126,7 +125,7 @@ fn number(text: &str) -> Option<String> {
     if !exponent_is_sound || !has_digits || !only_digits(fraction) {
         return None;
     }
-    // Beyond what a float can hold, other readers of JSON fail.
+    // Other JSON parsers fail on numbers beyond the range of a float.
     finite(text.parse().ok()?)?;
     let significant = whole.trim_start_matches('0');
     let whole = if significant.is_empty() { "0" } else { significant };
@@ -225,13 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn of_a_key_that_stands_twice_the_first_that_says_something_counts() {
+    fn the_first_non_null_value_of_a_duplicate_key_counts() {
         assert_eq!(json("a:\nb: 1\na: 2\na: 3\nc:\nc: ~\n"), r#"{"b":1,"a":2,"c":null}"#);
         assert_eq!(json("m: {a: ~, a: 1}\n"), r#"{"m":{"a":1}}"#);
     }
 
     #[test]
-    fn what_was_mended_counts_as_mended() {
+    fn repaired_front_matter_is_used() {
         assert_eq!(json("description: Use it: now\n"), r#"{"description":"Use it: now"}"#);
         assert_eq!(json("name: x\nlist: [a\n"), r#"{"name":"x","list":"[a"}"#);
         assert_eq!(json("just text"), "{}");
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_json_or_yaml_cannot_take_are_escaped() {
+    fn characters_that_json_or_yaml_do_not_accept_are_escaped() {
         assert_eq!(
             quoted("a\"b\\c\n\r\t\u{1}\u{7f}\u{85}\u{2028}é文😀"),
             r#""a\"b\\c\n\r\t\u0001\u007f\u0085\u2028é文😀""#
@@ -254,7 +253,7 @@ mod tests {
         }
 
         #[test]
-        fn a_number_is_one_for_rust_too(text in "[-+]?[0-9.eExo]{1,8}") {
+        fn a_number_is_a_valid_float(text in "[-+]?[0-9.eExo]{1,8}") {
             if let Some(json) = number(&text) {
                 prop_assert!(json.parse::<f64>().is_ok_and(f64::is_finite), "{}", json);
                 let digits = json.trim_start_matches('-');
@@ -266,7 +265,7 @@ mod tests {
 
         #[test]
         fn any_front_matter_becomes_an_object(yaml in "[-a:,&*'\" \n#0-9.\\[\\]{}]{0,60}") {
-            // JSON is YAML as well.
+            // JSON is a subset of YAML.
             let node = yaml::parse(&json(&yaml)).unwrap();
             prop_assert!(matches!(node.value, Value::Map(_)));
         }

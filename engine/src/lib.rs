@@ -1,8 +1,9 @@
-//! Understands skills. Pure: it sees files only through the root handles it is lent, and the same files always give the
-//! same answers.
+//! Parses, indexes and matches skills. Pure: it reads files only through the root handles it is given, and the same
+//! files always give the same answers.
 //!
-//! A change comes in through [`catalog`], which asks [`folders`] what may be a skill, reads it with [`skill`] (and that
-//! with [`reader`], [`frontmatter`] and [`yaml`]) and puts the result on a [`shelf`]. Questions are answered from there.
+//! Changes arrive in [`catalog`], which asks [`folders`] which files may be skills, reads them with [`skill`] (on top
+//! of [`reader`], [`frontmatter`] and [`yaml`]) and stores the result in an [`index`]. Queries are answered from the
+//! index.
 
 pub mod bindings;
 pub mod catalog;
@@ -16,13 +17,14 @@ pub mod settings;
 pub mod problem;
 pub mod codes;
 pub mod place;
-pub mod shelf;
+pub mod index;
 pub mod names;
 pub mod uris;
-pub mod neighbours;
+pub mod cross_checks;
 pub mod ancestry;
 pub mod aggregate;
 pub mod assets;
+pub mod dependencies;
 pub mod document;
 pub mod json;
 pub mod references;

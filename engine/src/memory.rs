@@ -1,4 +1,4 @@
-//! Roots that are not on a disk, for tests.
+//! In-memory roots for tests.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Change, Duplicates, Listing, Location, OperatorSettings, ScriptTerms, Summary,
@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Root};
 use crate::paths;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A folder of files by their path.
+/// Files by path.
 #[derive(Clone, Default)]
 pub struct MemoryRoot {
     label: String,
@@ -26,7 +26,7 @@ impl MemoryRoot {
         Self { is_plugin: true, ..Self::new(label) }
     }
 
-    /// The same inside other roots.
+    /// Places the root inside other roots.
     pub fn inside(self, roots: &[u32]) -> Self {
         Self { inside: roots.to_vec(), ..self }
     }
@@ -36,7 +36,7 @@ impl MemoryRoot {
         self
     }
 
-    /// A skill with nothing but what it needs.
+    /// Adds a minimal skill.
     pub fn folder_skill(self, folder: &str, name: &str) -> Self {
         let text = format!("---\nname: {name}\ndescription: d\n---\n# {name}\n");
         self.file(&paths::join(folder, "SKILL.md"), &text)
@@ -95,7 +95,7 @@ impl Root for MemoryRoot {
     }
 }
 
-/// An operator who lets scripts have a little, and says nothing else.
+/// Settings with low script limits and nothing else set.
 pub fn operator() -> OperatorSettings {
     OperatorSettings {
         scripts: ScriptTerms {
@@ -113,7 +113,6 @@ pub fn operator() -> OperatorSettings {
     }
 }
 
-/// The catalog of these roots.
 pub fn catalog(roots: Vec<MemoryRoot>, duplicates: Duplicates) -> Catalog {
     let changes = (0..).zip(&roots).flat_map(|(number, root)| root.listings(number)).collect();
     let roots = roots.into_iter().map(|root| Box::new(root) as Box<dyn Root>).collect();
@@ -123,8 +122,8 @@ pub fn catalog(roots: Vec<MemoryRoot>, duplicates: Duplicates) -> Catalog {
     catalog
 }
 
-/// What a catalog says of each of its skills, by root and file.
-pub fn by_file<T>(catalog: &Catalog, say: impl Fn(Summary) -> T) -> BTreeMap<(u32, String), T> {
+/// Maps each skill to a value, by root and file.
+pub fn by_file<T>(catalog: &Catalog, value: impl Fn(Summary) -> T) -> BTreeMap<(u32, String), T> {
     let skills = catalog.skills(None, None, 0, u32::MAX).skills;
-    skills.into_iter().map(|skill| ((skill.file.root, skill.file.path.clone()), say(skill))).collect()
+    skills.into_iter().map(|skill| ((skill.file.root, skill.file.path.clone()), value(skill))).collect()
 }

@@ -1,17 +1,16 @@
-//! Where a skill names tools of MCP servers, as `mcp__server__tool`.
+//! Finds mentions of MCP tools, as `mcp__server__tool`.
 
 use std::collections::BTreeSet;
 
-/// How such a name begins.
-const MARK: &str = "mcp__";
+const PREFIX: &str = "mcp__";
 
-/// Most tools that are kept of one file. A skill that needs more is no instruction but a list.
-const MOST_PER_FILE: usize = 200;
+/// Maximum number of tools kept per file. More are a list, not instructions.
+const MAX_PER_FILE: usize = 200;
 
-/// Longest name, in bytes. Clients refuse far shorter ones.
-const LONGEST: usize = 256;
+/// Maximum length of a name. Clients have far lower limits.
+const MAX_NAME_BYTES: usize = 256;
 
-/// A tool, and the first place that names it.
+/// A tool, and where it is first mentioned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mentioned {
     /// Counted from 1.
@@ -22,31 +21,31 @@ pub struct Mentioned {
     pub tool: String,
 }
 
-/// Each tool that a text names, once, in the order in which they stand there.
+/// Returns each tool mentioned in a text once, in order of appearance.
 pub fn mentions(text: &str) -> Vec<Mentioned> {
     let mut found: Vec<Mentioned> = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut place = Place { text, at: 0, line: 1, line_start: 0 };
+    let mut cursor = Cursor { text, at: 0, line: 1, line_start: 0 };
     let mut end = 0;
-    for (at, _) in text.match_indices(MARK) {
+    for (at, _) in text.match_indices(PREFIX) {
         let Some(name) = (at >= end).then(|| name_at(text, at)).flatten() else { continue };
         end = at + name.len();
         let Some((server, tool)) = parts(name) else { continue };
         if !seen.insert(name) {
             continue;
         }
-        place.go_to(at);
+        cursor.advance_to(at);
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        found.push(Mentioned { line: place.line, column: place.column(), server, tool });
-        if found.len() == MOST_PER_FILE {
+        found.push(Mentioned { line: cursor.line, column: cursor.column(), server, tool });
+        if found.len() == MAX_PER_FILE {
             break;
         }
     }
     found
 }
 
-/// The name that begins here, without what belongs to the sentence around it. Nothing where it is a part of another word, a
-/// prompt, or a pattern for several names.
+/// Returns the name that starts here, without trailing punctuation. `None` inside another word, and for prompts and
+/// patterns.
 fn name_at(text: &str, at: usize) -> Option<&str> {
     let before = text[..at].trim_end_matches('_');
     if before.ends_with(is_letter) {
@@ -57,8 +56,8 @@ fn name_at(text: &str, at: usize) -> Option<&str> {
         return None;
     }
     let is_part = |byte: &&u8| is_letter(char::from(**byte)) || matches!(byte, b'_' | b'-' | b'.');
-    let length = text.as_bytes()[at..].iter().take(LONGEST + 1).take_while(is_part).count();
-    if length > LONGEST {
+    let length = text.as_bytes()[at..].iter().take(MAX_NAME_BYTES + 1).take_while(is_part).count();
+    if length > MAX_NAME_BYTES {
         return None;
     }
     let (run, after) = text[at..].split_at(length);
@@ -67,9 +66,9 @@ fn name_at(text: &str, at: usize) -> Option<&str> {
     (!is_pattern || is_emphasis).then(|| run.trim_end_matches(['_', '-', '.']))
 }
 
-/// Server and tool. The last two underscores are between them, because names of servers are made up by clients.
+/// Splits a name into server and tool. Splits at the last `__`, because clients choose server names freely.
 fn parts(name: &str) -> Option<(&str, &str)> {
-    let (server, tool) = name.strip_prefix(MARK)?.rsplit_once("__")?;
+    let (server, tool) = name.strip_prefix(PREFIX)?.rsplit_once("__")?;
     (server.contains(is_letter) && tool.contains(is_letter)).then_some((server, tool))
 }
 
@@ -77,16 +76,16 @@ fn is_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric()
 }
 
-/// A place in a text, which only moves on.
-struct Place<'text> {
+/// A position in a text that only moves forward.
+struct Cursor<'text> {
     text: &'text str,
     at: usize,
     line: u32,
     line_start: usize,
 }
 
-impl Place<'_> {
-    fn go_to(&mut self, at: usize) {
+impl Cursor<'_> {
+    fn advance_to(&mut self, at: usize) {
         for (newline, _) in self.text[self.at..at].match_indices('\n') {
             self.line = self.line.saturating_add(1);
             self.line_start = self.at + newline + 1;
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_name_is_none() {
+    fn what_only_looks_like_a_name_is_ignored() {
         for text in [
             "",
             "mcp__",
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_underscores_are_between_server_and_tool() {
+    fn the_last_double_underscore_separates_server_and_tool() {
         for (text, server, tool) in [
             ("mcp__plugin_a_b__c", "plugin_a_b", "c"),
             ("mcp__a__b__c", "a__b", "c"),
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_is_told_once_at_its_first_place() {
+    fn each_tool_is_reported_once_at_its_first_mention() {
         let text = "---\nname: x\nallowed-tools: mcp__a__b\n---\n\né mcp__a__c and mcp__a__b, mcp__a__c\n\tmcp__d__b\n";
         let places: Vec<_> = mentions(text)
             .into_iter()
@@ -195,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_text_ends_soon_and_leaves_little() {
+    fn a_hostile_text_is_processed_quickly_with_few_results() {
         let many: String = (0..10_000).map(|number| format!("mcp__server__tool{number} ")).collect();
-        assert_eq!(mentions(&many).len(), MOST_PER_FILE);
+        assert_eq!(mentions(&many).len(), MAX_PER_FILE);
         for text in [
             "mcp__".repeat(200_000),
             "-mcp__".repeat(200_000),
@@ -207,12 +206,12 @@ mod tests {
         ] {
             let found = mentions(&text);
             assert!(found.len() <= 1, "{}", found.len());
-            assert!(found.iter().all(|found| found.server.len() + found.tool.len() < LONGEST));
+            assert!(found.iter().all(|found| found.server.len() + found.tool.len() < MAX_NAME_BYTES));
         }
     }
 
     proptest! {
-        /// Whatever stands around it, a mention is in the text where it says it is.
+        /// Whatever surrounds it, a mention is at the position it reports.
         #[test]
         fn a_mention_is_where_it_says(text in "(mcp__|[_a.b*é/ \n\r-]){0,40}") {
             let lines: Vec<&str> = text.split('\n').collect();
@@ -221,15 +220,15 @@ mod tests {
                 prop_assert!(last < (line, column));
                 last = (line, column);
                 let rest: String = lines[line as usize - 1].chars().skip(column as usize - 1).collect();
-                let name = format!("{MARK}{server}__{tool}");
+                let name = format!("{PREFIX}{server}__{tool}");
                 prop_assert!(rest.starts_with(&name), "{rest:?} {name:?}");
                 prop_assert!(!tool.contains("__") && tool.ends_with(is_letter));
             }
         }
 
         #[test]
-        fn any_good_name_is_found(server in "[a-z][a-z0-9_.-]{0,10}[a-z]", tool in "[a-z]([_.-]?[a-z0-9]){0,10}") {
-            let text = format!("Use `{MARK}{server}__{tool}` here.");
+        fn any_valid_name_is_found(server in "[a-z][a-z0-9_.-]{0,10}[a-z]", tool in "[a-z]([_.-]?[a-z0-9]){0,10}") {
+            let text = format!("Use `{PREFIX}{server}__{tool}` here.");
             prop_assert_eq!(only(&text), Some(pair(&server, &tool)));
         }
     }

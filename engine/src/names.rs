@@ -1,23 +1,22 @@
-//! What skills are called, and which one a name means.
+//! Names of skills, and looking skills up by name.
 
 use crate::bindings::exports::skillcell::plugin::catalog::LookupError;
 use crate::bindings::skillcell::plugin::types::SkillModel;
-use crate::shelf::Shelf;
+use crate::index::Index;
 use crate::skill::Skill;
 use crate::text::{edit_distance, fold};
 use std::collections::BTreeMap;
 
-/// Most names offered in place of an unknown one.
-const MOST_CLOSE_NAMES: usize = 5;
+/// Maximum number of suggestions for an unknown name.
+const MAX_SUGGESTIONS: usize = 5;
 
-/// Most names offered in place of a short one that several skills have.
-const MOST_HOLDERS: usize = 20;
+/// Maximum number of names listed for an ambiguous one.
+const MAX_HOLDERS: usize = 20;
 
-/// Longer names are not compared letter by letter; nobody mistypes them.
-const LONGEST_COMPARED: usize = 128;
+/// Longer names get no suggestions; comparing them would be slow.
+const MAX_COMPARED: usize = 128;
 
-/// Who has which path, file and short name. Paths and short names are in folded form, and holders are in the order in
-/// which they win.
+/// Skills by path, file and short name. Paths and short names are case-folded; each list is in order of precedence.
 #[derive(Default)]
 pub struct Names {
     labels: Vec<String>,
@@ -33,7 +32,7 @@ struct Holders {
     folder_skills: usize,
 }
 
-/// Why a name finds no skill, before anything is offered in its place.
+/// Why a lookup failed, before suggestions are added.
 enum Miss<'names> {
     Unknown,
     Several(&'names [usize]),
@@ -58,29 +57,29 @@ impl Names {
         names
     }
 
-    /// The skill that a name means: a path or a qualified name in the first root that has it, then a short name.
-    pub fn find(&self, shelf: &Shelf, name: &str) -> Result<usize, LookupError> {
-        self.lookup(shelf, name).map_err(|miss| match miss {
-            Miss::Unknown => LookupError::Unknown(close_to(shelf, trimmed(name))),
-            Miss::Several(holders) => several(shelf, holders),
+    /// Finds a skill by path or qualified name, in the first root that has it, then by short name.
+    pub fn find(&self, index: &Index, name: &str) -> Result<usize, LookupError> {
+        self.lookup(index, name).map_err(|miss| match miss {
+            Miss::Unknown => LookupError::Unknown(suggestions(index, trimmed(name))),
+            Miss::Several(holders) => several(index, holders),
         })
     }
 
-    /// The same for a name that is not meant as a path: one that several folder skills have means none of them.
-    pub fn find_named(&self, shelf: &Shelf, name: &str) -> Result<usize, LookupError> {
-        let is_folder = |number: &&usize| shelf.skill(**number).model == SkillModel::Folder;
+    /// Like `find`, but a name that several folder skills have is ambiguous even if it is also a path.
+    pub fn find_named(&self, index: &Index, name: &str) -> Result<usize, LookupError> {
+        let is_folder = |number: &&usize| index.skill(**number).model == SkillModel::Folder;
         let holders: Vec<usize> = self.holders(trimmed(name)).iter().filter(is_folder).copied().collect();
-        if holders.len() > 1 { Err(several(shelf, &holders)) } else { self.find(shelf, name) }
+        if holders.len() > 1 { Err(several(index, &holders)) } else { self.find(index, name) }
     }
 
-    fn lookup(&self, shelf: &Shelf, name: &str) -> Result<usize, Miss<'_>> {
-        let found = self.by_address(shelf, name).or_else(|| self.by_address(shelf, trimmed(name)));
-        found.map_or_else(|| self.by_name(shelf, trimmed(name)), Ok)
+    fn lookup(&self, index: &Index, name: &str) -> Result<usize, Miss<'_>> {
+        let found = self.by_address(index, name).or_else(|| self.by_address(index, trimmed(name)));
+        found.map_or_else(|| self.by_name(index, trimmed(name)), Ok)
     }
 
-    /// The skill with this declared name behind its root's label, or the only one with this short name.
-    fn by_name(&self, shelf: &Shelf, name: &str) -> Result<usize, Miss<'_>> {
-        let named = self.roots_named(name).map(|(root, short)| self.folder_skills_named(shelf, root, short));
+    /// Finds a skill by `label:name`, or by a short name that only one skill has.
+    fn by_name(&self, index: &Index, name: &str) -> Result<usize, Miss<'_>> {
+        let named = self.roots_named(name).map(|(root, short)| self.folder_skills_named(index, root, short));
         let holders = named.into_iter().find(|holders| !holders.is_empty()).unwrap_or_else(|| self.holders(name));
         match holders {
             [] => Err(Miss::Unknown),
@@ -89,51 +88,50 @@ impl Names {
         }
     }
 
-    /// The skill with this path, alone or behind a root's label, or with this file.
-    pub fn by_address(&self, shelf: &Shelf, address: &str) -> Option<usize> {
-        let labelled_file = || self.roots_named(address).find_map(|(root, file)| self.by_file(shelf, root, file));
+    /// Finds a skill by path, with or without a root's label, or by file.
+    pub fn by_address(&self, index: &Index, address: &str) -> Option<usize> {
+        let labelled_file = || self.roots_named(address).find_map(|(root, file)| self.by_file(index, root, file));
         let file = || self.by_file.get(address).and_then(|holders| holders.first()).copied();
-        self.by_label_or_path(shelf, address).or_else(labelled_file).or_else(file)
+        self.by_label_or_path(index, address).or_else(labelled_file).or_else(file)
     }
 
-    /// The skill that a name means, when it is neither a file's nor shared by several.
-    pub fn by_name_or_path(&self, shelf: &Shelf, name: &str) -> Option<usize> {
-        self.by_label_or_path(shelf, name).or_else(|| self.by_name(shelf, name).ok())
+    /// Finds a skill by path or unambiguous name, but not by file.
+    pub fn by_name_or_path(&self, index: &Index, name: &str) -> Option<usize> {
+        self.by_label_or_path(index, name).or_else(|| self.by_name(index, name).ok())
     }
 
-    /// The skill in this file of a root.
-    pub fn by_file(&self, shelf: &Shelf, root: u32, file: &str) -> Option<usize> {
-        self.by_file.get(file)?.iter().copied().find(|number| shelf.skill(*number).root == root)
+    pub fn by_file(&self, index: &Index, root: u32, file: &str) -> Option<usize> {
+        self.by_file.get(file)?.iter().copied().find(|number| index.skill(*number).root == root)
     }
 
-    fn by_label_or_path(&self, shelf: &Shelf, name: &str) -> Option<usize> {
-        let labelled = || self.roots_named(name).find_map(|(root, path)| self.by_path_in(shelf, root, path));
-        self.by_path(shelf, name, |_| true).or_else(labelled)
+    fn by_label_or_path(&self, index: &Index, name: &str) -> Option<usize> {
+        let labelled = || self.roots_named(name).find_map(|(root, path)| self.by_path_in(index, root, path));
+        self.by_path(index, name, |_| true).or_else(labelled)
     }
 
-    /// The skill with this path in one root.
-    pub fn by_path_in(&self, shelf: &Shelf, root: u32, path: &str) -> Option<usize> {
-        self.by_path(shelf, path, |skill| skill.root == root)
+    pub fn by_path_in(&self, index: &Index, root: u32, path: &str) -> Option<usize> {
+        self.by_path(index, path, |skill| skill.root == root)
     }
 
-    /// The name that finds exactly this skill: its path, or its path or file behind the label.
-    pub fn address(&self, shelf: &Shelf, number: usize) -> String {
-        let skill = shelf.skill(number);
-        if self.by_path(shelf, &skill.skill_path, |_| true) == Some(number) {
+    /// Returns the name that finds exactly this skill: its path, or the label with its path or file.
+    pub fn address(&self, index: &Index, number: usize) -> String {
+        let skill = index.skill(number);
+        if self.by_path(index, &skill.skill_path, |_| true) == Some(number) {
             skill.skill_path.clone()
-        } else if self.by_path_in(shelf, skill.root, &skill.skill_path) == Some(number) {
+        } else if self.by_path_in(index, skill.root, &skill.skill_path) == Some(number) {
             self.qualified(skill, &skill.skill_path)
         } else {
             self.qualified(skill, &skill.file)
         }
     }
 
-    /// The name that lists show: the first of short name, `label:name` and address that finds exactly this skill. The short
-    /// name counts while no other folder skill has it, and never in a plugin. A tree skill shows its address.
-    pub fn shown_name(&self, shelf: &Shelf, number: usize, is_plugin: bool) -> String {
-        let skill = shelf.skill(number);
+    /// Returns the name shown in lists: the first of short name, `label:name` and address that finds exactly this
+    /// skill. The short name is used only if no other folder skill has it and the root is not a plugin. Tree skills
+    /// always use the address.
+    pub fn shown_name(&self, index: &Index, number: usize, is_plugin: bool) -> String {
+        let skill = index.skill(number);
         if skill.model == SkillModel::Folder {
-            let finds_it = |name: &str| self.lookup(shelf, name).is_ok_and(|found| found == number);
+            let finds_it = |name: &str| self.lookup(index, name).is_ok_and(|found| found == number);
             let holders = self.by_short_name.get(&fold(&skill.name));
             let is_alone = holders.is_some_and(|holders| holders.folder_skills == 1);
             if !is_plugin && is_alone && finds_it(&skill.name) {
@@ -144,48 +142,48 @@ impl Names {
                 return qualified;
             }
         }
-        self.address(shelf, number)
+        self.address(index, number)
     }
 
-    /// The root whose label stands alone before a colon, as in `label:`.
+    /// Finds the root for a name such as `label:`.
     pub fn root_named(&self, name: &str) -> Option<u32> {
         self.roots_named(name).find(|(_, rest)| rest.is_empty()).map(|(root, _)| root)
     }
 
-    /// Another skill of the same root that hides this one from its path.
-    pub fn hidden_by(&self, shelf: &Shelf, number: usize) -> Option<usize> {
-        let skill = shelf.skill(number);
-        let holder = self.by_path_in(shelf, skill.root, &skill.skill_path);
+    /// Returns another skill of the same root that takes precedence for this skill's path.
+    pub fn hidden_by(&self, index: &Index, number: usize) -> Option<usize> {
+        let skill = index.skill(number);
+        let holder = self.by_path_in(index, skill.root, &skill.skill_path);
         holder.filter(|holder| *holder != number)
     }
 
-    /// Other folder skills that have the name of this one, in the order in which they win.
-    pub fn namesakes(&self, shelf: &Shelf, number: usize) -> Vec<usize> {
-        let is_other = |other: &&usize| **other != number && shelf.skill(**other).model == SkillModel::Folder;
-        self.holders(&shelf.skill(number).name).iter().filter(is_other).copied().collect()
+    /// Returns the other folder skills with the same name, in order of precedence.
+    pub fn name_conflicts(&self, index: &Index, number: usize) -> Vec<usize> {
+        let is_other = |other: &&usize| **other != number && index.skill(**other).model == SkillModel::Folder;
+        self.holders(&index.skill(number).name).iter().filter(is_other).copied().collect()
     }
 
-    fn by_path(&self, shelf: &Shelf, path: &str, wanted: impl Fn(&Skill) -> bool) -> Option<usize> {
+    fn by_path(&self, index: &Index, path: &str, wanted: impl Fn(&Skill) -> bool) -> Option<usize> {
         let holders = self.by_path.get(&fold(path))?;
-        let mut wanted = holders.iter().copied().filter(|number| wanted(shelf.skill(*number))).peekable();
+        let mut wanted = holders.iter().copied().filter(|number| wanted(index.skill(*number))).peekable();
         let first = wanted.peek().copied();
-        wanted.find(|number| shelf.skill(*number).skill_path == path).or(first)
+        wanted.find(|number| index.skill(*number).skill_path == path).or(first)
     }
 
     fn holders(&self, name: &str) -> &[usize] {
         self.by_short_name.get(&fold(name)).map_or(&[], |holders| &holders.numbers)
     }
 
-    fn folder_skills_named(&self, shelf: &Shelf, root: u32, name: &str) -> &[usize] {
+    fn folder_skills_named(&self, index: &Index, root: u32, name: &str) -> &[usize] {
         let holders = self.holders(name);
-        let place = |number: usize| (shelf.skill(number).root, shelf.skill(number).model as u8);
+        let place = |number: usize| (index.skill(number).root, index.skill(number).model as u8);
         let wanted = (root, SkillModel::Folder as u8);
         let start = holders.partition_point(|number| place(*number) < wanted);
         let end = holders.partition_point(|number| place(*number) <= wanted);
         &holders[start..end]
     }
 
-    /// Roots whose label and a colon begin the name, with the rest of it.
+    /// Returns the roots whose label and a colon start the name, with the rest of the name.
     pub fn roots_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (u32, &'a str)> + 'a {
         (0..).zip(&self.labels).filter_map(move |(root, label)| {
             let (before, rest) = name.split_at_checked(label.len())?;
@@ -199,32 +197,32 @@ impl Names {
     }
 }
 
-/// Names that contain the unknown one, are contained in it, or differ by few letters.
-fn close_to(shelf: &Shelf, name: &str) -> Vec<String> {
+/// Returns names that contain the unknown one, are contained in it, or differ by few letters.
+fn suggestions(index: &Index, name: &str) -> Vec<String> {
     let wanted = fold(name);
     let letters = wanted.chars().count();
-    if letters == 0 || letters > LONGEST_COMPARED {
+    if letters == 0 || letters > MAX_COMPARED {
         return Vec::new();
     }
     let mut close: Vec<(usize, usize)> = Vec::new();
-    for (number, skill) in shelf.skills() {
+    for (number, skill) in index.skills() {
         let distance = [skill.short_name(), &skill.skill_path].into_iter().filter_map(|candidate| {
             let candidate = fold(candidate);
             let part =
                 letters >= 3 && (candidate.contains(&wanted) || candidate.len() >= 3 && wanted.contains(&candidate));
-            let most = 1 + letters / 4;
-            let far = candidate.chars().count().abs_diff(letters) > most;
+            let max_distance = 1 + letters / 4;
+            let far = candidate.chars().count().abs_diff(letters) > max_distance;
             let distance = if far { usize::MAX } else { edit_distance(&candidate, &wanted) };
-            if distance <= most { Some(distance) } else { part.then_some(most + 1) }
+            if distance <= max_distance { Some(distance) } else { part.then_some(max_distance + 1) }
         });
         close.extend(distance.min().map(|distance| (distance, number)));
     }
     close.sort_unstable();
-    close.iter().take(MOST_CLOSE_NAMES).map(|(_, number)| shelf.shown_name(*number).to_owned()).collect()
+    close.iter().take(MAX_SUGGESTIONS).map(|(_, number)| index.shown_name(*number).to_owned()).collect()
 }
 
-fn several(shelf: &Shelf, holders: &[usize]) -> LookupError {
-    LookupError::Several(holders.iter().take(MOST_HOLDERS).map(|number| shelf.shown_name(*number).to_owned()).collect())
+fn several(index: &Index, holders: &[usize]) -> LookupError {
+    LookupError::Several(holders.iter().take(MAX_HOLDERS).map(|number| index.shown_name(*number).to_owned()).collect())
 }
 
 fn trimmed(name: &str) -> &str {
@@ -235,22 +233,22 @@ fn trimmed(name: &str) -> &str {
 mod tests {
     use super::*;
     use crate::bindings::exports::skillcell::plugin::catalog::Duplicates;
+    use crate::index::IndexedSkill;
     use crate::memory::{self, MemoryRoot};
-    use crate::shelf::Shelved;
     use crate::skill;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
-    fn shelf(files: &[(u32, String)]) -> Shelf {
+    fn index(files: &[(u32, String)]) -> Index {
         let text = "---\nname: same\nkeywords: [word]\ndescription: d\n---\n";
         let skills = files.iter().filter_map(|(root, file)| skill::read(*root, "root", file, text).0);
-        let shelved = skills.map(|skill| Shelved { skill: Rc::new(skill), resources: None, hides_skills: false });
-        Shelf::new(&["one".to_owned(), "two".to_owned()], &BTreeSet::from([1]), shelved.collect())
+        let entries = skills.map(|skill| IndexedSkill { skill: Rc::new(skill), resources: None, hides_skills: false });
+        Index::new(&["one".to_owned(), "two".to_owned()], &BTreeSet::from([1]), entries.collect())
     }
 
     #[test]
-    fn the_shown_name_is_the_shortest_that_is_clear() {
+    fn the_shown_name_is_the_shortest_unambiguous_one() {
         let project = MemoryRoot::new("project")
             .folder_skill("a/pdf", "pdf")
             .folder_skill("twin", "twin")
@@ -285,12 +283,12 @@ mod tests {
             files in prop::collection::btree_set((0..2_u32, "[aAb](/[aAb]){0,2}(/SKILL|/_index)?"), 1..12)
         ) {
             let files: Vec<(u32, String)> = files.into_iter().map(|(root, file)| (root, format!("{file}.md"))).collect();
-            let shelf = shelf(&files);
-            for (number, _) in shelf.skills() {
-                let address = shelf.address(number);
-                prop_assert_eq!(shelf.names.find(&shelf, &address).ok(), Some(number), "{}", address);
-                let shown = shelf.shown_name(number);
-                prop_assert_eq!(shelf.names.find(&shelf, shown).ok(), Some(number), "{}", shown);
+            let index = index(&files);
+            for (number, _) in index.skills() {
+                let address = index.address(number);
+                prop_assert_eq!(index.names.find(&index, &address).ok(), Some(number), "{}", address);
+                let shown = index.shown_name(number);
+                prop_assert_eq!(index.names.find(&index, shown).ok(), Some(number), "{}", shown);
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Paths below a root: `/` between segments, no leading one, the root itself is the empty string.
+//! Paths below a root: `/` between segments, no leading one; the root itself is the empty string.
 
-/// The folder a path is in, or `None` for the root itself.
+/// Returns the folder of a path, or `None` for the root itself.
 pub fn folder_of(path: &str) -> Option<&str> {
     match path.rfind('/') {
         Some(slash) => Some(&path[..slash]),
@@ -9,7 +9,6 @@ pub fn folder_of(path: &str) -> Option<&str> {
     }
 }
 
-/// The last segment.
 pub fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -18,14 +17,14 @@ pub fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// The path without its `.md`.
+/// Removes `.md` from a path.
 pub fn without_extension(file: &str) -> &str {
     file.strip_suffix(".md").unwrap_or(file)
 }
 
-/// Cleans a relative path that somebody else wrote, or refuses it: absolute, climbing, with a drive letter or a NUL.
+/// Normalizes an untrusted relative path. Rejects absolute paths, `..`, drive letters and NUL.
 ///
-/// A backslash separates folders on Windows, so what climbs or is absolute there is refused everywhere.
+/// A backslash separates folders on Windows, so `..` and absolute paths written with it are rejected everywhere.
 pub fn clean(path: &str) -> Option<String> {
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     let climbs = path.split(['/', '\\']).any(|segment| segment == "..");
@@ -41,7 +40,7 @@ pub fn is_hidden(path: &str) -> bool {
     path.split('/').any(|segment| segment.starts_with('.'))
 }
 
-/// Whether the path means the same on every system. What looks like one of another system is not served unless declared.
+/// Whether the path means the same on every system. Other paths are not served unless declared.
 pub fn is_portable(path: &str) -> bool {
     path.split('/').all(|segment| !segment.contains('\\') && segment.as_bytes().get(1) != Some(&b':'))
 }
@@ -52,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn climbing_and_absolute_paths_are_refused() {
+    fn parent_and_absolute_paths_are_rejected() {
         for path in
             ["..", "../a", "a/../b", "a/..", "/a", "\\a", "a\\..\\b", "C:/a", "c:\\a", "c:a", "a\0b", "", ".", "./"]
         {
@@ -70,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_clean_path_never_climbs(path in "\\PC*") {
+        fn a_clean_path_has_no_parent_segments(path in "\\PC*") {
             if let Some(clean) = clean(&path) {
                 prop_assert!(!clean.starts_with('/'));
                 prop_assert!(clean.split('/').all(|segment| !segment.is_empty() && segment != "." && segment != ".."));

@@ -1,4 +1,4 @@
-//! Places in a text, as people and editors count them.
+//! Positions in a text, as editors count them.
 
 /// A line and a column, both counted from 1; the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,7 +10,7 @@ pub struct Place {
 impl Place {
     pub const START: Self = Self { line: 1, column: 1 };
 
-    /// The place of an offset in bytes, which is on a boundary of characters.
+    /// Converts a byte offset, which must be on a character boundary.
     pub fn of(text: &str, at: usize) -> Self {
         let before = &text.as_bytes()[..at];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
@@ -18,7 +18,7 @@ impl Place {
         Self { line: number(lines), column: number(text[line_start..at].chars().count()) }
     }
 
-    /// The offset of this place, if the text has it.
+    /// Returns the byte offset, if the text has this position.
     pub fn offset(self, text: &str) -> Option<usize> {
         let mut line_start = 0;
         for _ in 1..self.line {
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// Counted from 1.
+/// Converts a count of what comes before to a number from 1.
 fn number(before: usize) -> u32 {
     u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1)
 }
@@ -53,7 +53,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_leads_back_to_its_offset(text in "[aé文\r\n]{0,30}") {
+        fn a_place_converts_back_to_its_offset(text in "[aé文\r\n]{0,30}") {
             for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 prop_assert_eq!(Place::of(&text, at).offset(&text), Some(at));
             }

@@ -1,49 +1,49 @@
-//! Problems on their way to the catalog: inside one file they need no location yet.
+//! Problems of one file, before they get a location.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Location, Problem, TroubleReason};
 use crate::bindings::skillcell::plugin::library::{Oversize, ReadError, SetAsideReason};
 use crate::bindings::skillcell::plugin::types::Severity;
 use crate::place::Place;
 
-/// Most problems of one file that the catalog keeps. A review tells more of them.
-const MOST_KEPT: usize = 20;
+/// Maximum number of problems per file that the catalog keeps. A review reports more.
+const MAX_KEPT: usize = 20;
 
-/// Longest piece of a file that a message repeats, in characters.
-const LONGEST_QUOTE: usize = 80;
+/// Maximum number of characters of a file that a message quotes.
+const MAX_QUOTE: usize = 80;
 
-/// A piece of a file as a message can show it: on one line and not too long.
+/// Escapes and truncates a piece of a file for use in a message.
 pub fn quote(text: &str) -> String {
     let mut shown: String = text
         .chars()
-        .take(LONGEST_QUOTE)
+        .take(MAX_QUOTE)
         .flat_map(|letter| {
             let plain = (!letter.is_control()).then_some(letter);
             plain.into_iter().chain(plain.is_none().then(|| letter.escape_default()).into_iter().flatten())
         })
         .collect();
-    if text.chars().nth(LONGEST_QUOTE).is_some() {
+    if text.chars().nth(MAX_QUOTE).is_some() {
         shown.push('…');
     }
     shown
 }
 
-/// What the catalog keeps of the problems of one file.
+/// Returns the problems of one file that the catalog keeps.
 pub fn first_few(mut findings: Vec<Finding>) -> Vec<Finding> {
-    let more = cut(&mut findings, MOST_KEPT, |finding| finding.severity);
+    let more = truncate(&mut findings, MAX_KEPT, |finding| finding.severity);
     findings.extend(more);
     findings
 }
 
-/// Takes away what is more than that, and returns a problem that stands for it. Errors stay before warnings, so that no
-/// number of warnings hides an error.
-pub fn cut<T>(problems: &mut Vec<T>, most: usize, severity: impl Fn(&T) -> Severity) -> Option<Finding> {
+/// Keeps at most `max` problems, errors first, so that no number of warnings hides an error. Returns a problem that
+/// summarizes the rest.
+pub fn truncate<T>(problems: &mut Vec<T>, max: usize, severity: impl Fn(&T) -> Severity) -> Option<Finding> {
     let is_warning = |problem: &T| severity(problem) != Severity::Error;
-    let more = problems.len().checked_sub(most).filter(|more| *more > 0)?;
+    let more = problems.len().checked_sub(max).filter(|more| *more > 0)?;
     problems.sort_by_key(is_warning);
     let message = format!("{more} more problems in this file");
-    let finding = Finding::warning("more-problems", message, "mend the first ones and look again").at(Place::START);
-    let severity = severity(&problems[most]);
-    problems.truncate(most);
+    let finding = Finding::warning("more-problems", message, "fix these first, then check again").at(Place::START);
+    let severity = severity(&problems[max]);
+    problems.truncate(max);
     Some(Finding { severity, ..finding })
 }
 
@@ -84,16 +84,18 @@ impl Finding {
         }
     }
 
-    /// What to say about a file that the host did not hand over.
+    /// Describes why the host did not return a file.
     pub fn unreadable(error: &ReadError) -> Self {
         match error {
-            ReadError::NotFound => {
-                Self::error("vanished", "the file went away while it was read", "nothing, unless it should be there")
-            }
+            ReadError::NotFound => Self::error(
+                "vanished",
+                "the file was removed while it was being read",
+                "no action needed, unless the file should exist",
+            ),
             ReadError::OutsideRoot => {
                 Self::error("outside-root", "a link leads outside the root", "copy the target into the root")
             }
-            ReadError::NotAFile => Self::error("not-a-file", "not a regular file", "replace it by a regular file"),
+            ReadError::NotAFile => Self::error("not-a-file", "not a regular file", "replace it with a regular file"),
             ReadError::TooLarge(Oversize { size, limit }) => Self::error(
                 "too-large",
                 format!("{size} bytes, and the limit is {limit}"),
@@ -112,7 +114,7 @@ impl Finding {
                     SetAsideReason::TookTooLong => "the engine did not finish this file in time",
                     SetAsideReason::NeededTooMuchMemory => "this file needs more memory than the engine has for one",
                 },
-                "it is set aside until its content changes; please report it with the file",
+                "it is quarantined until its content changes; please report it with the file",
             ),
             ReadError::Failed(message) => {
                 Self::error("unreadable", format!("the file could not be read: {message}"), "check the disk")
@@ -120,8 +122,8 @@ impl Finding {
         }
     }
 
-    /// What to say about an entry that the host did not walk.
-    pub fn unwalked(reason: TroubleReason) -> Self {
+    /// Describes why the host skipped an entry.
+    pub fn skipped(reason: TroubleReason) -> Self {
         match reason {
             TroubleReason::TooDeep => Self::error(
                 "too-deep",
@@ -139,9 +141,9 @@ impl Finding {
             TroubleReason::LinkWithinLink => Self::error(
                 "link-within-link",
                 "a link inside a linked folder is not followed",
-                "replace one of the two links by the folder itself",
+                "replace one of the two links with the folder itself",
             ),
-            TroubleReason::NameNotText => Self::error("name-not-text", "a name that is not UTF-8", "rename it"),
+            TroubleReason::NameNotText => Self::error("name-not-text", "the name is not UTF-8", "rename it"),
         }
     }
 }
@@ -162,11 +164,11 @@ mod tests {
             let of = |severity: Severity, code: &str| {
                 few.iter().filter(|finding| finding.severity == severity && finding.code == code).count()
             };
-            assert_eq!(of(Severity::Error, "unsafe-path"), errors.min(MOST_KEPT), "{warnings} {errors}");
-            assert_eq!(of(Severity::Warning, "dead-link"), warnings.min(MOST_KEPT.saturating_sub(errors)));
-            assert_eq!(of(Severity::Error, "more-problems"), usize::from(errors > MOST_KEPT));
-            let is_cut = warnings + errors > MOST_KEPT;
-            assert_eq!(of(Severity::Warning, "more-problems"), usize::from(is_cut && errors <= MOST_KEPT));
+            assert_eq!(of(Severity::Error, "unsafe-path"), errors.min(MAX_KEPT), "{warnings} {errors}");
+            assert_eq!(of(Severity::Warning, "dead-link"), warnings.min(MAX_KEPT.saturating_sub(errors)));
+            assert_eq!(of(Severity::Error, "more-problems"), usize::from(errors > MAX_KEPT));
+            let is_cut = warnings + errors > MAX_KEPT;
+            assert_eq!(of(Severity::Warning, "more-problems"), usize::from(is_cut && errors <= MAX_KEPT));
         }
         let more = first_few(findings(25, 1)).pop().unwrap();
         assert_eq!((more.message.as_str(), more.line, more.column), ("6 more problems in this file", Some(1), Some(1)));

@@ -1,9 +1,9 @@
-//! The fields of a front matter, one by one, with what is wrong in them.
+//! Reads the fields of a front matter and reports their problems.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Needs};
 use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
 use crate::document;
-use crate::format::{self, LONGEST_DESCRIPTION, LONGEST_NAME};
+use crate::format::{self, MAX_DESCRIPTION, MAX_NAME};
 use crate::frontmatter::{self, Fields, Parsed};
 use crate::paths;
 use crate::place::Place;
@@ -13,22 +13,22 @@ use crate::tokens;
 use crate::uris;
 use crate::yaml::{Entry, Node, Value};
 
-/// A thousand points of priority are worth as much as a perfect match; nobody needs more than a few.
-const HIGHEST_PRIORITY: f64 = 1_000_000.0;
+/// 1,000 points equal a perfect match, so this limit is generous.
+const MAX_PRIORITY: f64 = 1_000_000.0;
 
-/// Longer texts in front matter are of no use to a list, and would let one file fill the memory that all share.
-const LONGEST_KEPT_NAME: usize = 256;
-const LONGEST_KEPT_DESCRIPTION: usize = 4_096;
-const LONGEST_KEYWORD: usize = 100;
-const MOST_KEYWORDS: usize = 500;
-const MOST_DECLARED: usize = 1_000;
-const MOST_NEEDS: usize = 50;
+/// Limits on what the catalog keeps, so that one file cannot exhaust the shared memory.
+const MAX_KEPT_NAME: usize = 256;
+const MAX_KEPT_DESCRIPTION: usize = 4_096;
+const MAX_KEYWORD: usize = 100;
+const MAX_KEYWORDS: usize = 500;
+const MAX_DECLARED: usize = 1_000;
+const MAX_NEEDS: usize = 50;
 
-/// Reads the fields of one front matter, and collects what is wrong with them.
+/// Reads the fields of one front matter and collects its problems.
 pub struct Reader {
     fields: Fields,
     metadata: Fields,
-    /// Whether the front matter was understood in full.
+    /// Whether all of the front matter could be parsed.
     complete: bool,
     model: SkillModel,
     findings: Vec<Finding>,
@@ -40,7 +40,7 @@ impl Reader {
         Self { metadata: fields.below("metadata"), fields, complete, model, findings }
     }
 
-    /// The skill that the fields describe, if they suffice for one.
+    /// Returns the described skill, if the required fields are valid.
     pub fn skill(mut self, root: u32, root_folder: &str, file: &str, body: &str) -> (Option<Skill>, Vec<Finding>) {
         let skill = self.try_skill(root, root_folder, file, body);
         (skill, self.findings)
@@ -51,9 +51,9 @@ impl Reader {
         let keywords = self.keywords();
         if self.model == SkillModel::Tree && keywords.is_empty() {
             let place = self.fields.get("keywords").map_or(Place::START, |entry| entry.place);
-            let advice = "add `keywords: [word, word]`, or remove the front matter if this is no skill";
+            let advice = "add `keywords: [word, word]`, or remove the front matter if this is not a skill";
             self.missing(
-                Finding::error("missing-keywords", "`keywords` is no list with words in it", advice).at(place),
+                Finding::error("missing-keywords", "`keywords` is missing or not a list of words", advice).at(place),
             );
             return None;
         }
@@ -92,16 +92,16 @@ impl Reader {
         let Some(text) = text.map(str::to_owned) else {
             let advice = "add `description:` with one or two sentences: what it does and when to use it";
             self.missing(
-                Finding::error("missing-description", "`description` is missing or no text", advice).at(place),
+                Finding::error("missing-description", "`description` is missing or not text", advice).at(place),
             );
             return None;
         };
         let letters = text.chars().count();
-        if self.model == SkillModel::Folder && letters > LONGEST_DESCRIPTION || letters > LONGEST_KEPT_DESCRIPTION {
-            let message = format!("`description` is longer than {LONGEST_DESCRIPTION} characters");
+        if self.model == SkillModel::Folder && letters > MAX_DESCRIPTION || letters > MAX_KEPT_DESCRIPTION {
+            let message = format!("`description` is longer than {MAX_DESCRIPTION} characters");
             self.findings.push(Finding::warning("long-description", message, "shorten it").at(place));
         }
-        Some(text.chars().take(LONGEST_KEPT_DESCRIPTION).collect())
+        Some(text.chars().take(MAX_KEPT_DESCRIPTION).collect())
     }
 
     fn folder_skill_name(&mut self, folder: &str) -> String {
@@ -112,18 +112,17 @@ impl Reader {
             let advice = if format::is_name(folder) {
                 format!("add `name: {}`", document::name_in_yaml(folder))
             } else {
-                format!("add `name: {}`, and call the folder the same", document::name_in_yaml(&uris::slug(folder)))
+                format!("add `name: {}`, and rename the folder to match", document::name_in_yaml(&uris::slug(folder)))
             };
-            self.findings.push(Finding::warning("missing-name", "`name` is missing or no text", advice).at(place));
+            self.findings.push(Finding::warning("missing-name", "`name` is missing or not text", advice).at(place));
             return folder.to_owned();
         };
         let legal = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-        if name.chars().count() > LONGEST_NAME || !name.chars().all(legal) {
-            let message =
-                format!("the name `{}` is not made of 1 to {LONGEST_NAME} of `a-z`, `0-9` and `-`", quote(&name));
+        if name.chars().count() > MAX_NAME || !name.chars().all(legal) {
+            let message = format!("the name `{}` is not made of 1 to {MAX_NAME} of `a-z`, `0-9` and `-`", quote(&name));
             self.findings
                 .push(Finding::warning("bad-name", message, "use a few lower-case words joined by `-`").at(place));
-            if name.chars().count() > LONGEST_KEPT_NAME {
+            if name.chars().count() > MAX_KEPT_NAME {
                 return folder.to_owned();
             }
         } else if name != folder {
@@ -133,7 +132,7 @@ impl Reader {
         name
     }
 
-    /// A field of the tree model, which a folder skill may also have below `metadata`.
+    /// Returns a field of the tree model, which a folder skill may also have below `metadata`.
     fn tree_field(&self, key: &str) -> Option<Entry> {
         let below = || self.metadata.get(key).filter(|_| self.model == SkillModel::Folder);
         self.fields.get(key).or_else(below).cloned()
@@ -142,7 +141,7 @@ impl Reader {
     fn keywords(&mut self) -> Vec<String> {
         let Some(entry) = self.tree_field("keywords") else { return Vec::new() };
         let keywords = match &entry.node.value {
-            // That a tree skill has none is told as such.
+            // Reported as `missing-keywords`.
             Value::Scalar { .. } | Value::Map(_) if self.model == SkillModel::Tree => Vec::new(),
             _ => self.words("keywords", &entry),
         };
@@ -159,14 +158,14 @@ impl Reader {
         words.into_iter().map(|(alias, _)| alias).collect()
     }
 
-    /// The words of a list of them, each with its place.
+    /// Returns the words of a list, each with its place.
     fn words(&mut self, field: &str, entry: &Entry) -> Vec<(String, Place)> {
         let mut words: Vec<(String, Place)> = match &entry.node.value {
-            // What a YAML alias repeats stands further up, and is of this field only here.
+            // Through a YAML alias an item may be defined above; report it at this field instead.
             Value::List(items) => {
                 items.iter().filter_map(|item| Some((self.word(item, field)?, item.place.max(entry.place)))).collect()
             }
-            // Values below `metadata` are strings in the Agent Skills format, so there a list is written with commas.
+            // Values below `metadata` are strings in the Agent Skills format, so lists there are comma-separated.
             Value::Scalar { text, .. } if self.fields.get(field).is_none() => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 words.map(|word| (word.to_owned(), entry.node.place)).collect()
@@ -176,40 +175,39 @@ impl Reader {
                 Vec::new()
             }
         };
-        if words.len() > MOST_KEYWORDS {
-            let message = format!("{} {field}, and only the first {MOST_KEYWORDS} count", words.len());
+        if words.len() > MAX_KEYWORDS {
+            let message = format!("{} {field}, and only the first {MAX_KEYWORDS} count", words.len());
             self.findings
-                .push(Finding::error("too-many", message, "keep those that somebody would type").at(entry.place));
-            words.truncate(MOST_KEYWORDS);
+                .push(Finding::error("too-many", message, "keep those that people would type").at(entry.place));
+            words.truncate(MAX_KEYWORDS);
         }
         words
     }
 
     fn word(&mut self, item: &Node, field: &str) -> Option<String> {
-        let text =
-            item.as_text().map(str::trim).filter(|text| !text.is_empty() && text.chars().count() <= LONGEST_KEYWORD);
+        let text = item.as_text().map(str::trim).filter(|text| !text.is_empty() && text.chars().count() <= MAX_KEYWORD);
         if text.is_none() {
-            let message = format!("an entry of `{field}` is no word, or longer than {LONGEST_KEYWORD} characters");
+            let message = format!("an entry of `{field}` is not a word, or is longer than {MAX_KEYWORD} characters");
             self.findings.push(Finding::error("wrong-type", message, "remove it, or write a word").at(item.place));
         }
         text.map(str::to_owned)
     }
 
     fn inherit(&mut self) -> bool {
-        let unless_said = self.model == SkillModel::Tree;
-        let Some(entry) = self.tree_field("inherit") else { return unless_said };
+        let default = self.model == SkillModel::Tree;
+        let Some(entry) = self.tree_field("inherit") else { return default };
         as_flag(&entry.node).unwrap_or_else(|| {
             self.wrong_type(&entry, "`true` or `false`");
-            unless_said
+            default
         })
     }
 
     fn priority(&mut self) -> f64 {
         let Some(entry) = self.tree_field("priority") else { return 0.0 };
-        // Below `metadata` a careful author writes the number as a string.
-        let said = entry.node.as_number().or_else(|| entry.node.as_text().and_then(|text| text.parse().ok()));
-        said.filter(|priority: &f64| priority.abs() <= HIGHEST_PRIORITY).unwrap_or_else(|| {
-            self.wrong_type(&entry, &format!("a number from -{HIGHEST_PRIORITY} to {HIGHEST_PRIORITY}"));
+        // Below `metadata` the number may be a string.
+        let value = entry.node.as_number().or_else(|| entry.node.as_text().and_then(|text| text.parse().ok()));
+        value.filter(|priority: &f64| priority.abs() <= MAX_PRIORITY).unwrap_or_else(|| {
+            self.wrong_type(&entry, &format!("a number from -{MAX_PRIORITY} to {MAX_PRIORITY}"));
             0.0
         })
     }
@@ -232,26 +230,26 @@ impl Reader {
         })
     }
 
-    /// The entries of `assets` or `scripts`: maps with a `file`, or the path alone.
+    /// Returns the entries of `assets` or `scripts`: maps with a `file`, or the path alone.
     fn declared<T>(&mut self, field: &str, make: impl Fn(&mut Self, String, &[Entry]) -> T) -> Vec<T> {
         let Some(entry) = self.tree_field(field) else { return Vec::new() };
         let Value::List(items) = &entry.node.value else {
             self.wrong_type(&entry, "a list");
             return Vec::new();
         };
-        if items.len() > MOST_DECLARED {
-            let message = format!("{} entries of `{field}`, and only the first {MOST_DECLARED} count", items.len());
+        if items.len() > MAX_DECLARED {
+            let message = format!("{} entries of `{field}`, and only the first {MAX_DECLARED} count", items.len());
             self.findings.push(Finding::error("too-many", message, "split the skill").at(entry.place));
         }
         let mut declared = Vec::new();
-        for item in items.iter().take(MOST_DECLARED) {
+        for item in items.iter().take(MAX_DECLARED) {
             let (path, fields): (Option<&str>, &[Entry]) = match &item.value {
                 Value::Scalar { .. } => (item.as_text(), &[]),
                 Value::Map(fields) => (find(fields, "file").and_then(Node::as_text), fields),
                 Value::List(_) => (None, &[]),
             };
             let Some(path) = path else {
-                let message = format!("an entry of `{field}` names no file");
+                let message = format!("an entry of `{field}` does not name a file");
                 self.findings.push(
                     Finding::error("wrong-type", message, "add `file:` with a path below the resource folder")
                         .at(item.place),
@@ -320,7 +318,7 @@ impl Reader {
     fn needs(&mut self, fields: &[Entry]) -> Option<Needs> {
         let node = find(fields, "needs").filter(|node| !node.is_null())?;
         let Value::Map(entries) = &node.value else {
-            let message = "`needs` is no map with `read`, `write`, `env` and `hosts`";
+            let message = "`needs` is not a map with `read`, `write`, `env` and `hosts`";
             self.findings.push(Finding::error("wrong-type", message, "write `needs: {env: [NAME]}`").at(node.place));
             return None;
         };
@@ -332,9 +330,9 @@ impl Reader {
         let mut list = |key: &str| -> Vec<String> {
             match find(entries, key).map(|node| &node.value) {
                 Some(Value::List(items)) => {
-                    items.iter().take(MOST_NEEDS).filter_map(|item| self.word(item, "needs")).collect()
+                    items.iter().take(MAX_NEEDS).filter_map(|item| self.word(item, "needs")).collect()
                 }
-                // One word is as good as a list of one.
+                // A single word counts as a list of one.
                 Some(Value::Scalar { text, .. }) if !text.is_empty() => vec![text.clone()],
                 _ => Vec::new(),
             }
@@ -342,7 +340,8 @@ impl Reader {
         Some(Needs { read: list("read"), write: list("write"), variables: list("env"), hosts: list("hosts") })
     }
 
-    /// A skill cannot do without this field. In a front matter that was not understood, that is the reason to tell.
+    /// Reports a missing required field. If the front matter could not be parsed, that is the cause and becomes the
+    /// error.
     fn missing(&mut self, finding: Finding) {
         match self.findings.first_mut().filter(|_| !self.complete) {
             Some(reason) => reason.severity = Severity::Error,
@@ -356,7 +355,7 @@ impl Reader {
     }
 }
 
-/// A boolean, also as a string: below `metadata` a careful author writes it so.
+/// Reads a boolean, also from a string, as values below `metadata` are strings.
 fn as_flag(node: &Node) -> Option<bool> {
     node.as_bool().or_else(|| node.as_text().and_then(|text| text.parse().ok()))
 }

@@ -1,25 +1,26 @@
-//! Where a skill mentions its files, as `@path`.
+//! Finds `@path` references to files in the text of a skill.
 
 use crate::bindings::exports::skillcell::plugin::catalog::Reference;
 use crate::fences::Fences;
 use crate::paths;
 use crate::skill;
 
-/// Most mentions, and most places where one is looked for.
-const MOST: usize = 10_000;
+/// Maximum number of references, and of paths that are tried.
+const MAX_REFERENCES: usize = 10_000;
 
-/// Longest path that is looked for, in bytes. Every system that we know opens paths of this length, and not all longer ones.
-const LONGEST_PATH: usize = 1_024;
+/// Maximum length of a path. All common systems open paths of this length, but not all longer ones.
+const MAX_PATH_BYTES: usize = 1_024;
 
-/// The mentions in the text of a skill's file, in their order. `has_file` tells whether a clean path is one of its files.
+/// Returns the references in the text of a skill's file, in order. `has_file` checks whether a clean path is one of its
+/// files.
 pub fn references(text: &str, has_file: impl Fn(&str) -> bool) -> Vec<Reference> {
-    let mut search = Search { text, has_file, tries_left: MOST, found: Vec::new() };
+    let mut search = Search { text, has_file, tries_left: MAX_REFERENCES, found: Vec::new() };
     let mut fences = Fences::default();
     let body = text.len() - skill::body_of(text).len();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
-        // Front matter is no Markdown, so nothing in it opens a fence.
+        // Front matter is not Markdown, so it cannot open a fence.
         if start < body || !fences.take(line) {
             search.line(start, end);
         }
@@ -49,10 +50,10 @@ impl<HasFile: Fn(&str) -> bool> Search<'_, HasFile> {
         }
     }
 
-    /// Keeps the mention whose path begins here, if there is one, and tells where it ends.
+    /// Records the reference whose path starts here, if any, and returns where it ends.
     fn mention(&mut self, start: usize, end: usize) -> Option<usize> {
         let rest = &self.text[start..end];
-        let rest = &rest[..rest.floor_char_boundary(LONGEST_PATH)];
+        let rest = &rest[..rest.floor_char_boundary(MAX_PATH_BYTES)];
         let mut path = rest.split(ends_path).next()?;
         loop {
             self.tries_left = self.tries_left.checked_sub(1)?;
@@ -67,12 +68,12 @@ impl<HasFile: Fn(&str) -> bool> Search<'_, HasFile> {
     }
 }
 
-/// Whether a path ends before this letter.
+/// Whether a path ends before this character.
 pub fn ends_path(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '<' | '>')
 }
 
-/// What is left when the end belongs to the sentence: a full stop, the parenthesis around the path and all behind it.
+/// Removes a trailing character that may belong to the sentence: punctuation, or a parenthesis and all that follows.
 pub fn shorter(path: &str) -> Option<&str> {
     path.strip_suffix(['.', ',', ';', ':', ')']).or_else(|| path.rfind(')').map(|end| &path[..end]))
 }
@@ -84,7 +85,7 @@ mod tests {
 
     const FILES: [&str; 7] = ["a.md", "docs/a.md", "docs/b.md.", "été.md", "a(1).md", "script", "a.md,"];
 
-    /// What is replaced, and by which file.
+    /// Each referenced span and its file.
     fn found(text: &str) -> Vec<(&str, String)> {
         let references = references(text, |file| FILES.contains(&file));
         references
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mention_follows_a_line_start_space_parenthesis_or_quote() {
+    fn a_reference_starts_after_a_line_start_space_parenthesis_or_quote() {
         for text in [
             "@a.md",
             "see @a.md now",
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_sentence_does_not_belong_unless_such_a_file_exists() {
+    fn trailing_punctuation_is_dropped_unless_such_a_file_exists() {
         assert_eq!(found("See @docs/a.md. Then"), [("docs/a.md", "docs/a.md".to_owned())]);
         assert_eq!(found("See @docs/b.md."), [("docs/b.md.", "docs/b.md.".to_owned())]);
         assert_eq!(
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_cleaned_and_never_leave() {
+    fn paths_are_normalized_and_never_leave_the_folder() {
         assert_eq!(found("@./docs//a.md"), [("./docs//a.md", "docs/a.md".to_owned())]);
         let everything = |text| references(text, |_| true).len();
         for text in ["@../a.md", "@/etc/passwd", "@a/../../b", "@C:/x", "@.env", "@a/.git/x", "@..\\x", "@..."] {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn fenced_code_is_left_alone() {
+    fn fenced_code_has_no_references() {
         let fenced = |open: &str, close: &str| format!("@a.md\n{open}\n@docs/a.md\n{close}\n@script\n");
         for (open, close) in [
             ("```", "```"),
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn front_matter_is_read_and_opens_no_fence() {
+    fn front_matter_has_references_and_opens_no_fence() {
         let text = "\u{feff}---\nname: x\ndescription: see @a.md\nnote: |\n```\n---\n@script\n";
         assert_eq!(files(text), ["a.md", "script"]);
         let reference = &references(text, |file| file == "a.md")[0];
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_text_ends_soon() {
+    fn a_hostile_text_is_processed_quickly() {
         for text in
             ["(@".repeat(500_000), " @a".repeat(300_000), format!("@{}", ")".repeat(1_000_000)), "@a) ".repeat(9_000)]
         {
@@ -183,14 +184,14 @@ mod tests {
                 false
             });
             assert_eq!(found, []);
-            assert!(tried.get() <= MOST);
+            assert!(tried.get() <= MAX_REFERENCES);
         }
-        assert_eq!(references(&"@a ".repeat(2 * MOST), |_| true).len(), MOST);
+        assert_eq!(references(&"@a ".repeat(2 * MAX_REFERENCES), |_| true).len(), MAX_REFERENCES);
     }
 
     proptest! {
         #[test]
-        fn references_are_in_order_and_on_boundaries(text in "(---\n)?[@a.)(\"'`~ \n\r\té/,-]{0,60}") {
+        fn references_are_sorted_and_on_character_boundaries(text in "(---\n)?[@a.)(\"'`~ \n\r\té/,-]{0,60}") {
             let mut last = 0;
             for reference in references(&text, |file| file.len() % 2 == 1) {
                 let (start, end) = (reference.start as usize, reference.end as usize);

@@ -1,17 +1,17 @@
-//! What a `skill://` URI means.
+//! Resolves `skill://` URIs.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{FoundResource, ResourcePart};
+use crate::index::Index;
 use crate::paths;
-use crate::shelf::Shelf;
 use crate::skill::SKILL_FILE;
 use crate::uris::SCHEME;
 
-/// Longest URI that is looked at, in bytes. No file system has a longer path.
-const LONGEST_URI: usize = 4_096;
+/// Maximum length of a URI. No file system has longer paths.
+const MAX_URI_BYTES: usize = 4_096;
 
-/// The skill that the URI begins with, and which part of it is meant. The longest path wins; a path in other case, and then
-/// a name, only counts where no path fits at all, so that no skill can call itself by another one's file.
-pub fn find(shelf: &Shelf, uri: &str) -> Option<FoundResource> {
+/// Finds the skill that a URI starts with, and the part it names. The longest path wins. Case-insensitive paths and
+/// then names are tried only if no path matches exactly, so that a skill's name cannot shadow another skill's file.
+pub fn find(index: &Index, uri: &str) -> Option<FoundResource> {
     let path = decoded(uri)?;
     let longest = |find: &dyn Fn(&str) -> Option<usize>| {
         let ends = path.rmatch_indices('/').map(|(slash, _)| slash);
@@ -21,13 +21,13 @@ pub fn find(shelf: &Shelf, uri: &str) -> Option<FoundResource> {
             is_name.then(|| find(start)).flatten().map(|number| (end, number))
         })
     };
-    let (end, number) = longest(&|path| shelf.uris.find_exact(path))
-        .or_else(|| longest(&|path| shelf.uris.find(path)))
-        .or_else(|| longest(&|name| shelf.names.by_name_or_path(shelf, name)))?;
-    Some(FoundResource { part: part(&path[end..])?, skill: shelf.found(number) })
+    let (end, number) = longest(&|path| index.uris.find_exact(path))
+        .or_else(|| longest(&|path| index.uris.find(path)))
+        .or_else(|| longest(&|name| index.names.by_name_or_path(index, name)))?;
+    Some(FoundResource { part: part(&path[end..])?, skill: index.found_skill(number) })
 }
 
-/// What stands behind the skill, with the slash in front of it.
+/// Parses what follows the skill, including the leading slash.
 fn part(rest: &str) -> Option<ResourcePart> {
     match rest {
         "" => Some(ResourcePart::Document),
@@ -39,12 +39,12 @@ fn part(rest: &str) -> Option<ResourcePart> {
     }
 }
 
-/// The path of a URI without percent-encoding.
+/// Decodes the path of a URI.
 ///
-/// An encoded slash separates as well: a client that fills a template encodes the slashes in a path.
+/// An encoded slash also separates segments, because clients that expand templates encode slashes in paths.
 fn decoded(uri: &str) -> Option<String> {
     let (scheme, path) = uri.split_at_checked(SCHEME.len())?;
-    if uri.len() > LONGEST_URI || !scheme.eq_ignore_ascii_case(SCHEME) || path.contains(['?', '#']) {
+    if uri.len() > MAX_URI_BYTES || !scheme.eq_ignore_ascii_case(SCHEME) || path.contains(['?', '#']) {
         return None;
     }
     let mut bytes = Vec::with_capacity(path.len());
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_skill_wins_and_the_rest_is_its_part() {
+    fn the_longest_path_wins_and_the_rest_is_the_part() {
         let catalog = library();
         let file = |path: &str| ResourcePart::File(path.to_owned());
         for (uri, skill, part) in [
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unsafe_or_unknown_means_nothing() {
+    fn unsafe_and_unknown_uris_resolve_to_nothing() {
         let catalog = library();
-        let long = format!("skill://pdf/{}", "x".repeat(LONGEST_URI));
+        let long = format!("skill://pdf/{}", "x".repeat(MAX_URI_BYTES));
         for uri in [
             "",
             "skill:/",
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn many_segments_are_no_trouble() {
+    fn many_segments_are_handled() {
         let catalog = library();
         let uri = format!("skill://pdf/{}", "a/".repeat(2_000));
         assert!(found(&catalog, &uri).is_some());
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_means_something_safe_or_nothing(text in "\\PC{0,40}", rest in "[a-z%./:2eF\u{0}é-]{0,20}") {
+        fn any_text_resolves_to_something_safe_or_nothing(text in "\\PC{0,40}", rest in "[a-z%./:2eF\u{0}é-]{0,20}") {
             let catalog = library();
             for uri in [text.clone(), format!("skill://{text}"), format!("skill://pdf/{rest}"), format!("skill://{rest}")] {
                 if let Some((_, ResourcePart::File(file))) = found(&catalog, &uri) {

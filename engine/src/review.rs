@@ -1,16 +1,16 @@
-//! What an author may want to mend in a file, beyond what keeps it from being served well.
+//! Lints files: finds what an author may want to fix beyond the problems of parsing.
 //!
-//! None of it is part of reading skills: it happens when somebody asks, file by file.
+//! Runs only on request, file by file.
 
 mod allowed;
 mod collisions;
 mod declared;
 mod escapes;
 mod fields;
+mod fixes;
 mod front;
 mod invisible;
 mod links;
-mod mends;
 mod prose;
 mod size;
 mod targets;
@@ -34,16 +34,16 @@ use front::Front;
 use invisible::Kind;
 use std::collections::BTreeSet;
 
-/// Most remarks on one file: of those that count, and again of those that are silenced.
-const MOST_PER_FILE: usize = 50;
+/// Maximum number of remarks per file; silenced ones are counted separately.
+const MAX_PER_FILE: usize = 50;
 
-/// A problem of a file, and the edits that mend it, if they are mechanical.
-pub struct Found {
+/// A problem of a file, and the edits that fix it, if the fix is mechanical.
+pub struct Diagnostic {
     pub finding: Finding,
     pub edits: Vec<Edit>,
 }
 
-impl From<Finding> for Found {
+impl From<Finding> for Diagnostic {
     fn from(finding: Finding) -> Self {
         Self { finding, edits: Vec::new() }
     }
@@ -54,47 +54,51 @@ pub struct Draft<'catalog> {
     pub root: &'catalog dyn Root,
     pub root_number: u32,
     pub folders: &'catalog Folders,
-    /// Its path below the root.
+    /// Path below the root.
     pub path: &'catalog str,
     pub text: &'catalog str,
-    pub what: What<'catalog>,
+    pub kind: FileKind<'catalog>,
 }
 
-/// What a file is.
-pub enum What<'catalog> {
-    Skill(Written<'catalog>),
-    /// It would be a skill, were it not for its problems.
-    NoSkill,
-    /// Markdown that belongs to a skill. Where it is a tree skill itself, `owner` is the one in whose resource folder it is.
+pub enum FileKind<'catalog> {
+    Skill(SkillContext<'catalog>),
+    /// It would be a skill if it had no errors.
+    NotASkill,
+    /// Markdown that belongs to a skill. If it is itself a tree skill, `owner` is the skill whose resource folder
+    /// contains it.
     Reference {
         owner: Option<&'catalog Skill>,
     },
     Script,
 }
 
-/// A skill, with what decides about its files.
-pub struct Written<'catalog> {
+/// A skill, with what applies to its files.
+pub struct SkillContext<'catalog> {
     pub skill: &'catalog Skill,
     /// Path of the resource folder below the root, if there is one.
     pub resources: Option<&'catalog str>,
     pub terms: &'catalog ScriptTerms,
-    /// Extensions that some runtime takes.
+    /// Extensions of scripts that a runtime supports.
     pub runnable: &'catalog [String],
 }
 
-/// What is said about a file.
 pub struct Review {
     pub remarks: Vec<Remark>,
-    /// Codes that the file itself allows.
+    /// Codes that a comment in the file allows.
     pub allowed: BTreeSet<String>,
 }
 
-/// Reviews one file. `told` is what is wrong with it as a skill, and `beside` what follows from other skills.
-pub fn review(draft: &Draft<'_>, told: Vec<Problem>, beside: Option<Found>, request: &ReviewRequest) -> Review {
+/// Reviews one file. `problems` are those from parsing; `collision` comes from other skills.
+pub fn review(
+    draft: &Draft<'_>,
+    problems: Vec<Problem>,
+    collision: Option<Diagnostic>,
+    request: &ReviewRequest,
+) -> Review {
     let front = draft.front();
-    let mut found: Vec<Found> = beside.into_iter().collect();
+    let mut found: Vec<Diagnostic> = collision.into_iter().collect();
     let mut allowed = BTreeSet::new();
-    if matches!(draft.what, What::Script) {
+    if matches!(draft.kind, FileKind::Script) {
         found.extend(invisible::invisible(draft.text, Kind::Script));
     } else {
         found.extend(invisible::mark(draft.text));
@@ -104,34 +108,34 @@ pub fn review(draft: &Draft<'_>, told: Vec<Problem>, beside: Option<Found>, requ
         allowed = codes;
         found.extend(wrong);
         found.extend(front.iter().flat_map(|front| escapes::escapes(draft.text, front)));
-        match &draft.what {
-            What::Skill(written) => found.extend(of_skill(draft, written, front.as_ref(), &prose.text)),
-            What::Reference { owner: Some(owner) } => found.push(hidden_skill(owner)),
-            What::Reference { owner: None } | What::NoSkill | What::Script => {}
+        match &draft.kind {
+            FileKind::Skill(context) => found.extend(review_skill(draft, context, front.as_ref(), &prose.text)),
+            FileKind::Reference { owner: Some(owner) } => found.push(hidden_skill(owner)),
+            FileKind::Reference { owner: None } | FileKind::NotASkill | FileKind::Script => {}
         }
     }
     let found =
-        found.into_iter().map(|Found { finding, edits }| (finding.in_file(draft.root_number, draft.path), edits));
-    let told = told.into_iter().map(|problem| (placed(problem, front.as_ref()), Vec::new()));
+        found.into_iter().map(|Diagnostic { finding, edits }| (finding.in_file(draft.root_number, draft.path), edits));
+    let problems = problems.into_iter().map(|problem| (with_place(problem, front.as_ref()), Vec::new()));
     let allow: Vec<String> = allowed.iter().chain(&request.allow).cloned().collect();
     let remark =
         |(problem, edits): (Problem, Vec<Edit>)| Remark { silenced: allow.contains(&problem.code), problem, edits };
     let file = Location { root: draft.root_number, path: draft.path.to_owned() };
-    let mut remarks = few(&file, told.chain(found).map(remark).collect(), &allow);
+    let mut remarks = limit_remarks(&file, problems.chain(found).map(remark).collect(), &allow);
     for remark in remarks.iter_mut().filter(|remark| remark.edits.is_empty()) {
-        remark.edits = front.as_ref().map(|front| mends::mend(draft, front, &remark.problem)).unwrap_or_default();
+        remark.edits = front.as_ref().map(|front| fixes::fix(draft, front, &remark.problem)).unwrap_or_default();
     }
     Review { remarks, allowed }
 }
 
-/// As many as one file may have, with one that says how many there are: of those that count, and again of those that are
-/// silenced. Those that can be mended come before others that are as bad.
-pub fn few(file: &Location, remarks: Vec<Remark>, allow: &[String]) -> Vec<Remark> {
+/// Limits the remarks of one file and adds one that counts the rest. Silenced remarks have a limit of their own. Among
+/// equally severe remarks the fixable ones are kept first.
+pub fn limit_remarks(file: &Location, remarks: Vec<Remark>, allow: &[String]) -> Vec<Remark> {
     let (mut silenced, mut loud): (Vec<Remark>, Vec<Remark>) = remarks.into_iter().partition(|remark| remark.silenced);
     loud.sort_by_key(|remark| !codes::find(&remark.problem.code).is_some_and(|code| code.mechanical));
-    let more = problem::cut(&mut loud, MOST_PER_FILE, |remark| remark.problem.severity);
+    let more = problem::truncate(&mut loud, MAX_PER_FILE, |remark| remark.problem.severity);
     let more = more.map(|finding| finding.in_file(file.root, &file.path));
-    silenced.truncate(MOST_PER_FILE);
+    silenced.truncate(MAX_PER_FILE);
     let more = more.map(|problem| Remark { silenced: allow.contains(&problem.code), problem, edits: Vec::new() });
     let mut remarks: Vec<Remark> = loud.into_iter().chain(more).chain(silenced).collect();
     // A folder has no lines.
@@ -146,8 +150,8 @@ pub fn few(file: &Location, remarks: Vec<Remark>, allow: &[String]) -> Vec<Remar
     remarks
 }
 
-/// A problem at the best place there is for it.
-fn placed(problem: Problem, front: Option<&Front>) -> Problem {
+/// Sets the best place for a problem that has none.
+fn with_place(problem: Problem, front: Option<&Front>) -> Problem {
     let declared = front.filter(|_| problem.line.is_none() && problem.code == "no-resource-folder");
     match declared.and_then(|front| front.field("assets").or_else(|| front.field("scripts"))) {
         Some(entry) => Problem { line: Some(entry.place.line), column: Some(entry.place.column), ..problem },
@@ -155,20 +159,20 @@ fn placed(problem: Problem, front: Option<&Front>) -> Problem {
     }
 }
 
-/// What only the file of a skill is asked.
-fn of_skill(draft: &Draft<'_>, written: &Written<'_>, front: Option<&Front>, prose: &str) -> Vec<Found> {
+/// Runs the checks that apply only to the file of a skill.
+fn review_skill(draft: &Draft<'_>, context: &SkillContext<'_>, front: Option<&Front>, prose: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(front) = front {
         found.extend(fields::fields(draft, front));
-        found.extend(declared::declared(draft, written, front));
+        found.extend(declared::declared(draft, context, front));
     }
     found.extend(size::long_body(draft.text));
-    found.extend(targets::targets(draft, written, prose));
+    found.extend(targets::targets(draft, context, prose));
     found
 }
 
-/// A tree skill in the resource folder of another.
-fn hidden_skill(owner: &Skill) -> Found {
+/// Reports a tree skill in the resource folder of another.
+fn hidden_skill(owner: &Skill) -> Diagnostic {
     let folder = quote(paths::without_extension(&owner.file));
     let message = format!("`{folder}` is the resource folder of `{}`, so this skill is not served", quote(&owner.file));
     let advice = "add an `_index.md` to the folder if it is a category, or rename it";
@@ -176,18 +180,18 @@ fn hidden_skill(owner: &Skill) -> Found {
 }
 
 impl Draft<'_> {
-    /// The front matter of a file that is a skill, or would be one.
+    /// Returns the front matter of a file that is or would be a skill.
     fn front(&self) -> Option<Front> {
         let is_folder = paths::last_segment(self.path) == SKILL_FILE;
-        match self.what {
-            What::Skill(_) | What::NoSkill if is_folder => Front::of(self.text, SkillModel::Folder),
-            What::Skill(_) | What::NoSkill => Front::of(self.text, SkillModel::Tree),
-            What::Reference { .. } | What::Script => None,
+        match self.kind {
+            FileKind::Skill(_) | FileKind::NotASkill if is_folder => Front::of(self.text, SkillModel::Folder),
+            FileKind::Skill(_) | FileKind::NotASkill => Front::of(self.text, SkillModel::Tree),
+            FileKind::Reference { .. } | FileKind::Script => None,
         }
     }
 
-    /// The name of a file beside one that is not there, which somebody may have meant.
-    fn close_file(&self, path: &str) -> Option<String> {
+    /// Returns the name of an existing file in the same folder that is similar to a missing one.
+    fn similar_file(&self, path: &str) -> Option<String> {
         let wanted = fold(paths::last_segment(path));
         let far = 1 + wanted.len() / 8;
         let distance = |name: &String| edit_distance(&fold(name), &wanted);
@@ -203,17 +207,17 @@ fn edit(start: usize, end: usize, text: &str) -> Edit {
     Edit { start: offset(start), end: offset(end), text: text.to_owned() }
 }
 
-/// A text with edits, which are in order and do not overlap.
-fn applied(text: &str, edits: &[Edit]) -> String {
-    let mut mended = String::with_capacity(text.len() + 64);
+/// Applies edits, which are sorted and do not overlap.
+fn apply_edits(text: &str, edits: &[Edit]) -> String {
+    let mut fixed = String::with_capacity(text.len() + 64);
     let mut at = 0;
     for edit in edits {
-        mended.push_str(&text[at..edit.start as usize]);
-        mended.push_str(&edit.text);
+        fixed.push_str(&text[at..edit.start as usize]);
+        fixed.push_str(&edit.text);
         at = edit.end as usize;
     }
-    mended.push_str(&text[at..]);
-    mended
+    fixed.push_str(&text[at..]);
+    fixed
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How well skills fit a task, by their keywords.
+//! Scores skills for a task by their keywords.
 
 use crate::skill::Skill;
 use crate::text::fold;
@@ -6,45 +6,44 @@ use crate::tokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Shorter words match only themselves: `go` is not `golang`.
-const SHORTEST_PART: usize = 3;
+/// Shorter words match only themselves: `go` does not match `golang`.
+const MIN_PART: usize = 3;
 
-/// Distances and thresholds closer than this are equal: 0.6 and 0.5 are 0.1 apart.
+/// Numbers closer than this are equal, because 0.6 - 0.5 is not exactly 0.1.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// Worth of one point of priority.
 const PRIORITY_POINT: f64 = 0.001;
 
-/// Whether a folded word of the task and a folded keyword mean each other.
+/// Whether a word of the task matches a keyword. Both are case-folded.
 pub fn matches(token: &str, keyword: &str) -> bool {
     if token == keyword {
         return true;
     }
-    let long = |word: &str| word.chars().nth(SHORTEST_PART - 1).is_some();
+    let long = |word: &str| word.chars().nth(MIN_PART - 1).is_some();
     long(token) && long(keyword) && (token.contains(keyword) || keyword.contains(token))
 }
 
-/// One skill's fit.
+/// The score of one skill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// Position of the skill in the catalog.
+    /// Position of the skill in the index.
     pub skill: usize,
-    /// Share of the keywords, or of the task's words, that match; or what a scorer gave.
+    /// Share of the keywords, or of the task's words, that match; or a scorer's score.
     pub base: f64,
-    /// The final number: base and priority.
+    /// The base plus priority.
     pub score: f64,
 }
 
-/// The keywords of all skills, prepared for many questions.
+/// The keywords of all skills, indexed for matching.
 #[derive(Default)]
 pub struct Keywords {
-    /// Every distinct folded keyword, and beside it its letters and the skills that have it.
+    /// Every distinct folded keyword; the next two vectors are parallel to it.
     distinct: Vec<Rc<str>>,
     letters: Vec<Letters>,
     holders: Vec<Vec<u32>>,
-    /// Where each keyword is in these three.
+    /// Position of each keyword in these vectors.
     position: BTreeMap<Rc<str>, usize>,
-    /// Words of name and description of the skills that have no keywords, with those skills.
+    /// For skills without keywords: the words of name and description, with the skills that contain them.
     words: BTreeMap<String, Vec<u32>>,
     /// For each skill its number of keywords and its priority.
     count: Vec<usize>,
@@ -55,24 +54,23 @@ impl Keywords {
     pub fn new<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Self {
         let mut table = Self::default();
         for (number, skill) in (0..).zip(skills) {
-            table.enter(number, skill);
+            table.insert_skill(number, skill);
             table.count.push(skill.keywords.len());
             table.priority.push(skill.priority);
         }
         table
     }
 
-    /// Puts a skill in the place of another.
     pub fn replace(&mut self, number: usize, before: &Skill, after: &Skill) {
         self.count[number] = after.keywords.len();
         self.priority[number] = after.priority;
         if let Ok(number) = u32::try_from(number) {
-            self.leave(number, before);
-            self.enter(number, after);
+            self.remove_skill(number, before);
+            self.insert_skill(number, after);
         }
     }
 
-    fn enter(&mut self, number: u32, skill: &Skill) {
+    fn insert_skill(&mut self, number: u32, skill: &Skill) {
         if skill.keywords.is_empty() {
             for word in words_of(skill) {
                 add(self.words.entry(word).or_default(), number);
@@ -94,8 +92,8 @@ impl Keywords {
         at
     }
 
-    /// Forgets the words of a skill, and keywords that nobody else has.
-    fn leave(&mut self, number: u32, skill: &Skill) {
+    /// Removes the words of a skill, and keywords that no other skill has.
+    fn remove_skill(&mut self, number: u32, skill: &Skill) {
         if skill.keywords.is_empty() {
             for word in words_of(skill) {
                 let Some(holders) = self.words.get_mut(&word) else { continue };
@@ -124,7 +122,7 @@ impl Keywords {
         }
     }
 
-    /// Every skill with at least one match, best first: by base, then priority, then position in the catalog.
+    /// Returns every skill with at least one match, best first: by base, then priority, then position.
     pub fn rank(&self, tokens: &[String]) -> Vec<Fit> {
         let mut hits = vec![0; self.count.len()];
         let by_keyword = self.matched(tokens).into_iter().flat_map(|keyword| &self.holders[keyword]);
@@ -143,7 +141,7 @@ impl Keywords {
         self.sorted(found.into_iter().map(fit).collect())
     }
 
-    /// Every skill to which a scorer gave more than nothing, in the same order.
+    /// Returns every skill that a scorer gave a score above 0, best first.
     pub fn rank_by(&self, scores: impl Iterator<Item = (usize, f64)>) -> Vec<Fit> {
         self.sorted(scores.filter(|(_, score)| *score > 0.0).map(|(skill, score)| self.fit(skill, score)).collect())
     }
@@ -158,26 +156,26 @@ impl Keywords {
         fits
     }
 
-    /// The fit of one skill, which may be none at all.
+    /// Returns the score of one skill, which may be 0.
     pub fn fit_of(&self, number: usize, skill: &Skill, tokens: &[String]) -> Fit {
         let all = if skill.keywords.is_empty() { tokens.len() } else { skill.keywords.len() };
         let hits = matched_keywords(skill, tokens).len();
         self.fit(number, if hits == 0 { 0.0 } else { share(hits, all) })
     }
 
-    /// A skill with this share, or this score of a scorer.
+    /// Adds the priority to a share or to a scorer's score.
     pub fn fit(&self, skill: usize, base: f64) -> Fit {
         let score = base + self.priority[skill] * PRIORITY_POINT;
-        // Six digits read better than 0.7010000000000001; the order goes by the exact share.
+        // Rounded, because 0.701 reads better than 0.7010000000000001; ranking uses the exact base.
         Fit { skill, base, score: (score * 1e6).round() / 1e6 }
     }
 
-    /// Positions of the keywords that match any token.
+    /// Returns the positions of the keywords that match any token.
     fn matched(&self, tokens: &[String]) -> BTreeSet<usize> {
         let mut matched = BTreeSet::new();
         for token in tokens {
             let letters = Letters::of(token);
-            // Nearly all keywords are ruled out by their letters alone, so a whole block is looked at before any single one.
+            // Comparing letters alone rules out nearly all keywords, so whole blocks are tested first.
             let (blocks, rest) = self.letters.as_chunks::<BLOCK>();
             let possible =
                 |block: &[Letters; BLOCK]| block.iter().fold(false, |any, other| any | letters.may_match(*other));
@@ -191,7 +189,7 @@ impl Keywords {
     }
 }
 
-/// Adds a number to a sorted list of them.
+/// Inserts into a sorted list.
 fn add(numbers: &mut Vec<u32>, number: u32) {
     let place = if numbers.last().is_none_or(|last| *last <= number) {
         numbers.len()
@@ -207,23 +205,25 @@ fn remove(numbers: &mut Vec<u32>, number: u32) {
     numbers.drain(first..beyond);
 }
 
-/// Keywords whose letters are compared at once.
+/// Number of keywords whose letters are compared at once.
 const BLOCK: usize = 16;
 
-/// Whether the best two of a ranking are too close to tell which is meant. Priority only breaks ties.
+/// Whether the best two are too close to decide. Priority only breaks ties.
 pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64) -> bool {
     let tie = best.base - second.base <= TOLERANCE;
     let distance = if tie { best.score - second.score } else { best.base - second.base };
     distance < threshold - TOLERANCE
 }
 
-/// The words by which a skill without keywords is found: those of its name, also apart, and of its description.
+/// Returns the words that find a skill without keywords: those of its name, also split at hyphens, and of its
+/// description.
 fn words_of(skill: &Skill) -> BTreeSet<String> {
     let apart = skill.name.replace('-', " ");
     tokens::words(&skill.name).chain(tokens::words(&apart)).chain(tokens::words(&skill.description)).collect()
 }
 
-/// The keywords of a skill that match, as its author wrote them; without keywords, the words of the task that do.
+/// Returns the keywords of a skill that match, as written; for a skill without keywords, the words of the task that
+/// match.
 pub fn matched_keywords(skill: &Skill, tokens: &[String]) -> Vec<String> {
     if skill.keywords.is_empty() {
         let words = words_of(skill);
@@ -238,7 +238,7 @@ pub fn matched_keywords(skill: &Skill, tokens: &[String]) -> Vec<String> {
     skill.keywords.iter().filter(matches_any).cloned().collect()
 }
 
-/// What of a skill matches, for people.
+/// Describes what matched, for people.
 pub fn reason(skill: &Skill, tokens: &[String]) -> String {
     let matched = matched_keywords(skill, tokens);
     let (all, what) = match skill.keywords.len() {
@@ -256,7 +256,7 @@ fn share(hits: usize, all: usize) -> f64 {
     hits as f64 / all as f64
 }
 
-/// Which letters a word has, one bit for each class of letters: tells cheaply that neither word contains the other.
+/// The letters of a word, one bit per class of bytes: a cheap test that neither word contains the other.
 #[derive(Clone, Copy)]
 struct Letters(u64);
 
@@ -296,14 +296,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn letters_never_hide_a_match(token in "[a-d\u{e9}\u{4e2d}]{1,5}", keyword in "[a-d\u{e9}\u{4e2d}]{1,5}") {
+        fn the_letter_test_never_misses_a_match(token in "[a-d\u{e9}\u{4e2d}]{1,5}", keyword in "[a-d\u{e9}\u{4e2d}]{1,5}") {
             if matches(&token, &keyword) {
                 prop_assert!(Letters::of(&token).may_match(Letters::of(&keyword)));
             }
         }
 
         #[test]
-        fn matching_goes_both_ways(token in "\\PC{0,6}", keyword in "\\PC{0,6}") {
+        fn matching_is_symmetric(token in "\\PC{0,6}", keyword in "\\PC{0,6}") {
             prop_assert_eq!(matches(&token, &keyword), matches(&keyword, &token));
         }
     }

@@ -1,4 +1,4 @@
-//! Finding every word of a query, and showing where.
+//! Full-text search: every word of the query, and an excerpt.
 
 use crate::skill::Skill;
 use crate::text::{fold, fold_letter};
@@ -6,9 +6,9 @@ use memchr::memmem::Finder;
 use std::collections::BTreeSet;
 
 /// Characters shown on either side of a match.
-const AROUND: usize = 80;
+const CONTEXT_CHARS: usize = 80;
 
-/// The distinct words of a query, in folded form.
+/// The distinct words of a query, case-folded.
 pub struct Query {
     words: Vec<String>,
 }
@@ -23,7 +23,7 @@ impl Query {
         &self.words
     }
 
-    /// A function that tells whether a skill contains every word.
+    /// Returns a predicate for skills that contain every word.
     pub fn matcher(&self) -> impl Fn(&Skill) -> bool {
         let finders: Vec<Finder> = self.words.iter().map(|word| Finder::new(word.as_bytes())).collect();
         move |skill| {
@@ -31,14 +31,14 @@ impl Query {
         }
     }
 
-    /// The surroundings of the earliest match in the body, else in the description, on one line.
+    /// Returns the text around the earliest match in the body, else in the description, on one line.
     pub fn excerpt(&self, body: &str, description: &str) -> String {
         let found = self.earliest(body).map(|range| window(body, range));
         let found = found.or_else(|| self.earliest(description).map(|range| window(description, range)));
-        found.unwrap_or_else(|| on_one_line(description.chars().take(2 * AROUND)))
+        found.unwrap_or_else(|| on_one_line(description.chars().take(2 * CONTEXT_CHARS)))
     }
 
-    /// Where the first match of any word is, as a range of the text itself.
+    /// Returns the range of the first match of any word.
     fn earliest(&self, text: &str) -> Option<std::ops::Range<usize>> {
         let (folded, origin) = fold_with_origin(text);
         let found =
@@ -50,8 +50,8 @@ impl Query {
     }
 }
 
-/// The folded text, and for each of its bytes where the character it comes from begins in the original; for ASCII that
-/// is the same place.
+/// Returns the folded text and, for each of its bytes, where its character starts in the original. `None` for ASCII,
+/// where both are the same.
 fn fold_with_origin(text: &str) -> (String, Option<Vec<usize>>) {
     let folded = fold(text);
     if text.is_ascii() {
@@ -65,13 +65,13 @@ fn fold_with_origin(text: &str) -> (String, Option<Vec<usize>>) {
     (folded, Some(origin))
 }
 
-/// The characters around a range that lies on character boundaries, with line ends as spaces.
+/// Returns the text around a range on character boundaries, with line ends as spaces.
 fn window(text: &str, range: std::ops::Range<usize>) -> String {
-    let range =
-        range.start..text[range.clone()].char_indices().nth(2 * AROUND).map_or(range.end, |(at, _)| range.start + at);
-    let before = text[..range.start].char_indices().rev().take(AROUND).last();
+    let range = range.start
+        ..text[range.clone()].char_indices().nth(2 * CONTEXT_CHARS).map_or(range.end, |(at, _)| range.start + at);
+    let before = text[..range.start].char_indices().rev().take(CONTEXT_CHARS).last();
     let start = before.map_or(range.start, |(at, _)| at);
-    let after = text[range.end..].char_indices().nth(AROUND);
+    let after = text[range.end..].char_indices().nth(CONTEXT_CHARS);
     let end = after.map_or(text.len(), |(at, _)| range.end + at);
     on_one_line(text[start..end].chars())
 }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_description_is_second_and_line_ends_are_spaces() {
+    fn the_description_is_the_fallback_and_line_ends_become_spaces() {
         let query = Query::new("needle");
         assert_eq!(query.excerpt("a\r\nneedle\nb", "needle in description"), "a needle b");
         assert_eq!(query.excerpt("body", "a needle"), "a needle");
@@ -111,7 +111,7 @@ mod tests {
         fn an_excerpt_is_part_of_its_text(body in "\\PC{0,300}", query in "\\PC{1,5}") {
             let excerpt = Query::new(&query).excerpt(&body, "");
             prop_assert!(excerpt.is_empty() || body.contains(&excerpt));
-            prop_assert!(excerpt.chars().count() <= 2 * AROUND + query.chars().count() * 3);
+            prop_assert!(excerpt.chars().count() <= 2 * CONTEXT_CHARS + query.chars().count() * 3);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What counts for the skills of a root: the defaults, what content says, and what the operator says.
+//! The effective settings of a root: defaults, `config.yaml` files, and the operator's settings.
 
 mod file;
 
-pub use file::{SETTINGS_FILE, Said, read, unreadable};
+pub use file::{FileSettings, SETTINGS_FILE, read, unreadable};
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
     AssetLimits, Location, Matching, OperatorSettings, Refresh, ScriptTerms, Settings,
 };
 
-/// What counts when nobody says anything.
+/// Defaults, unless configured otherwise.
 const MIN_SCORE: f64 = 0.2;
 const AMBIGUITY_THRESHOLD: f64 = 0.1;
 const MAX_RESULTS: u32 = 3;
@@ -47,39 +47,43 @@ impl Default for OperatorSettings {
     }
 }
 
-/// Settles what the files of a root, and of the roots around it, say with what the operator says. The innermost comes first.
-pub fn settle(operator: &OperatorSettings, files: &[&Said], sources: Vec<Location>) -> Settings {
-    let lowered = |most: u64, said: &&Said| said.max_size_bytes.unwrap_or(most).min(most);
+/// Combines the operator's settings with the files of a root and of the roots that contain it, innermost first.
+pub fn resolve(operator: &OperatorSettings, files: &[&FileSettings], sources: Vec<Location>) -> Settings {
+    let lowered = |max: u64, file: &&FileSettings| file.max_size_bytes.unwrap_or(max).min(max);
     let max_size_bytes = files.iter().fold(operator.max_size_bytes, lowered);
-    let inline_text_max_bytes = settled(operator.inline_text_max_bytes, files, |said| said.inline_text_max_bytes);
+    let inline_text_max_bytes = first_set(operator.inline_text_max_bytes, files, |file| file.inline_text_max_bytes);
     Settings {
-        scripts: files.iter().fold(operator.scripts.clone(), |terms, said| fewer(terms, &said.scripts)),
+        scripts: files.iter().fold(operator.scripts.clone(), |terms, file| intersect(terms, &file.scripts)),
         matching: Matching {
-            min_score: settled(operator.min_score, files, |said| said.min_score).unwrap_or(MIN_SCORE),
-            ambiguity_threshold: settled(operator.ambiguity_threshold, files, |said| said.ambiguity_threshold)
+            min_score: first_set(operator.min_score, files, |file| file.min_score).unwrap_or(MIN_SCORE),
+            ambiguity_threshold: first_set(operator.ambiguity_threshold, files, |file| file.ambiguity_threshold)
                 .unwrap_or(AMBIGUITY_THRESHOLD),
-            max_results: settled(operator.max_results, files, |said| said.max_results).unwrap_or(MAX_RESULTS),
+            max_results: first_set(operator.max_results, files, |file| file.max_results).unwrap_or(MAX_RESULTS),
         },
         assets: AssetLimits {
             max_size_bytes,
             inline_text_max_bytes: inline_text_max_bytes.unwrap_or(INLINE_TEXT_MAX_BYTES).min(max_size_bytes),
         },
         refresh: Refresh {
-            enabled: settled(operator.refresh_enabled, files, |said| said.refresh_enabled).unwrap_or(true),
-            interval_minutes: settled(operator.refresh_interval_minutes, files, |said| said.refresh_interval_minutes)
+            enabled: first_set(operator.refresh_enabled, files, |file| file.refresh_enabled).unwrap_or(true),
+            interval_minutes: first_set(operator.refresh_interval_minutes, files, |file| file.refresh_interval_minutes)
                 .unwrap_or(REFRESH_INTERVAL_MINUTES),
         },
         sources,
     }
 }
 
-/// The operator's word, else that of the nearest file.
-fn settled<T>(operator: Option<T>, files: &[&Said], said: impl Fn(&Said) -> Option<T>) -> Option<T> {
-    operator.or_else(|| files.iter().find_map(|file| said(file)))
+/// Returns the operator's setting, else that of the nearest file.
+fn first_set<T>(
+    operator: Option<T>,
+    files: &[&FileSettings],
+    setting: impl Fn(&FileSettings) -> Option<T>,
+) -> Option<T> {
+    operator.or_else(|| files.iter().find_map(|file| setting(file)))
 }
 
-/// What both allow.
-fn fewer(one: ScriptTerms, other: &ScriptTerms) -> ScriptTerms {
+/// Returns what both allow.
+fn intersect(one: ScriptTerms, other: &ScriptTerms) -> ScriptTerms {
     ScriptTerms {
         enabled: one.enabled && other.enabled,
         timeout_seconds: one.timeout_seconds.min(other.timeout_seconds),
@@ -101,20 +105,20 @@ mod tests {
     use super::*;
     use crate::memory::operator;
 
-    fn said(yaml: &str) -> Said {
-        let (said, findings) = read(yaml, &operator());
+    fn file_settings(yaml: &str) -> FileSettings {
+        let (file_settings, findings) = read(yaml, &operator());
         assert_eq!(findings, [], "{yaml}");
-        said
+        file_settings
     }
 
-    fn settled(operator: &OperatorSettings, files: &[&str]) -> Settings {
-        let files: Vec<Said> = files.iter().map(|yaml| said(yaml)).collect();
-        settle(operator, &files.iter().collect::<Vec<_>>(), Vec::new())
+    fn resolved(operator: &OperatorSettings, files: &[&str]) -> Settings {
+        let files: Vec<FileSettings> = files.iter().map(|yaml| file_settings(yaml)).collect();
+        resolve(operator, &files.iter().collect::<Vec<_>>(), Vec::new())
     }
 
     #[test]
-    fn without_a_word_from_anybody_the_defaults_count() {
-        let settings = settled(&operator(), &[]);
+    fn defaults_apply_unless_configured_otherwise() {
+        let settings = resolved(&operator(), &[]);
         assert_eq!(settings.matching, Matching { min_score: 0.2, ambiguity_threshold: 0.1, max_results: 3 });
         assert_eq!(settings.assets, AssetLimits { max_size_bytes: 1_048_576, inline_text_max_bytes: 10_240 });
         assert_eq!(settings.refresh, Refresh { enabled: true, interval_minutes: 15 });
@@ -125,15 +129,15 @@ mod tests {
         refresh: {enabled: false, interval_minutes: 60}, assets: {max_size_bytes: 5000, inline_text_max_bytes: 20}}";
 
     #[test]
-    fn content_is_stronger_than_the_defaults() {
-        let settings = settled(&operator(), &[FILE]);
+    fn content_overrides_the_defaults() {
+        let settings = resolved(&operator(), &[FILE]);
         assert_eq!(settings.matching, Matching { min_score: 0.5, ambiguity_threshold: 0.0, max_results: 7 });
         assert_eq!(settings.assets, AssetLimits { max_size_bytes: 5_000, inline_text_max_bytes: 20 });
         assert_eq!(settings.refresh, Refresh { enabled: false, interval_minutes: 60 });
     }
 
     #[test]
-    fn the_operator_is_stronger_than_content_and_limits_are_lowered_all_the_same() {
+    fn the_operator_overrides_content_except_for_lowered_limits() {
         let operator = OperatorSettings {
             min_score: Some(0.3),
             ambiguity_threshold: Some(0.4),
@@ -143,22 +147,22 @@ mod tests {
             refresh_interval_minutes: Some(2),
             ..operator()
         };
-        let settings = settled(&operator, &[FILE]);
+        let settings = resolved(&operator, &[FILE]);
         assert_eq!(settings.matching, Matching { min_score: 0.3, ambiguity_threshold: 0.4, max_results: 9 });
-        // No file over 5,000 bytes is served, so none is put into an answer either.
+        // No file over 5,000 bytes is served, so none is inlined either.
         assert_eq!(settings.assets, AssetLimits { max_size_bytes: 5_000, inline_text_max_bytes: 5_000 });
         assert_eq!(settings.refresh, Refresh { enabled: true, interval_minutes: 2 });
     }
 
     #[test]
-    fn the_nearest_file_counts_and_limits_are_the_lowest_of_all() {
+    fn the_nearest_file_counts_and_the_lowest_limit() {
         let inner =
             "{matching: {min_score: 0.5}, assets: {max_size_bytes: 900}, scripts: {timeout_seconds: 50, fuel: 3}}";
         let outer = "{matching: {min_score: 0.9, max_results: 5}, assets: {max_size_bytes: 500}, scripts: {timeout_seconds: 9}}";
-        let settings = settled(&operator(), &[inner, outer]);
+        let settings = resolved(&operator(), &[inner, outer]);
         assert_eq!(settings.matching, Matching { min_score: 0.5, ambiguity_threshold: 0.1, max_results: 5 });
         assert_eq!(settings.assets.max_size_bytes, 500);
         assert_eq!((settings.scripts.timeout_seconds, settings.scripts.fuel), (9, 3));
-        assert!(!settled(&operator(), &[inner, "scripts: {enabled: false}"]).scripts.enabled);
+        assert!(!resolved(&operator(), &[inner, "scripts: {enabled: false}"]).scripts.enabled);
     }
 }

@@ -1,4 +1,4 @@
-//! One skill, as its file says.
+//! One skill, as its file describes it.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{Argument, Execution, Location, Needs};
 use crate::bindings::skillcell::plugin::types::SkillModel;
@@ -20,9 +20,9 @@ pub struct Skill {
     pub file: String,
     pub model: SkillModel,
     pub skill_path: String,
-    /// The folder's name; of a tree skill the short name.
+    /// The folder's name, or a tree skill's short name.
     pub install_name: String,
-    /// The name in the front matter; of a tree skill its path.
+    /// The name in the front matter, or a tree skill's path.
     pub name: String,
     pub description: String,
     pub keywords: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Skill {
     pub priority: f64,
     pub assets: Vec<DeclaredAsset>,
     pub scripts: Vec<DeclaredScript>,
-    /// Names, description, keywords and body in folded form, one below the other.
+    /// Names, description, keywords and body, case-folded, one per line.
     pub haystack: String,
 }
 
@@ -52,7 +52,7 @@ pub struct DeclaredScript {
 }
 
 impl Skill {
-    /// What several skills may share: the declared name, or the last segment of a tree skill's path.
+    /// Returns the declared name, or the last segment of a tree skill's path. Not unique.
     pub fn short_name(&self) -> &str {
         match self.model {
             SkillModel::Folder => &self.name,
@@ -72,13 +72,13 @@ impl Skill {
                 == (&other.file, &other.skill_path, &other.install_name, &other.name)
     }
 
-    /// The folder that its file is in.
+    /// Returns the folder that contains its file.
     pub fn folder(&self) -> &str {
         paths::folder_of(&self.file).unwrap_or("")
     }
 }
 
-/// The text after the front matter.
+/// Returns the text after the front matter.
 pub fn body_of(text: &str) -> &str {
     match frontmatter::split(text) {
         Split::Found { body, .. } => body,
@@ -86,7 +86,7 @@ pub fn body_of(text: &str) -> &str {
     }
 }
 
-/// Reads a skill from the text of its file, with what is wrong in it. `None` when the file is no skill.
+/// Reads a skill from the text of its file. Returns `None` if the file is not a skill.
 pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Skill>, Vec<Finding>) {
     let model = if paths::last_segment(file) == SKILL_FILE { SkillModel::Folder } else { SkillModel::Tree };
     let (yaml, body) = match (frontmatter::split(text), model) {
@@ -101,14 +101,14 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
         }
         (Split::Unclosed, _) => {
             let finding =
-                Finding::error("unclosed-front-matter", "the front matter has no end", "close it with a line `---`");
+                Finding::error("unclosed-front-matter", "the front matter is not closed", "close it with a line `---`");
             return (None, vec![finding.at(Place::START)]);
         }
     };
     Reader::new(model, yaml).skill(root, root_folder, file, body)
 }
 
-/// Path and install name of a folder skill.
+/// Returns the path and install name of a folder skill.
 pub fn folder_names(root_folder: &str, file: &str) -> (String, String) {
     match paths::folder_of(file) {
         Some(folder) if !folder.is_empty() => (folder.to_owned(), paths::last_segment(folder).to_owned()),
@@ -116,7 +116,7 @@ pub fn folder_names(root_folder: &str, file: &str) -> (String, String) {
     }
 }
 
-/// Path and short name of a tree skill.
+/// Returns the path and short name of a tree skill.
 pub fn tree_names(root_folder: &str, file: &str) -> (String, String) {
     let path = paths::without_extension(file);
     let short = match paths::last_segment(path) {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_skips_a_file_and_what_does_not() {
+    fn errors_skip_a_file_and_warnings_do_not() {
         assert_eq!(codes("a.md", "# no skill"), (false, vec![]));
         assert_eq!(codes("a.md", "---\ntitle: x\ndescription: d\n---\n"), (false, vec![("missing-keywords", Some(1))]));
         assert_eq!(

@@ -1,13 +1,13 @@
-//! Comparing text without regard to case, the same way everywhere.
+//! Case-insensitive comparison.
 
-/// Lower-cases letter by letter, so that a part of a text folds to the same part of the folded text.
+/// Lower-cases character by character, so that folding preserves substrings.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(fold_letter).collect() }
 }
 
-/// One letter for one letter.
+/// Maps one character to one character.
 ///
-/// The two exceptions are letters that Unicode lower-cases to two, or by looking at their neighbours.
+/// The two exceptions are characters that Unicode lower-cases to two, or depending on context.
 pub fn fold_letter(letter: char) -> char {
     match letter {
         '\u{130}' => 'i',
@@ -16,7 +16,7 @@ pub fn fold_letter(letter: char) -> char {
     }
 }
 
-/// Number of single-letter changes between two words.
+/// Returns the Levenshtein distance between two words.
 pub fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -56,7 +56,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_folds_to_a_part(before in "\\PC{0,12}", part in "\\PC{0,12}", after in "\\PC{0,12}") {
+        fn folding_preserves_substrings(before in "\\PC{0,12}", part in "\\PC{0,12}", after in "\\PC{0,12}") {
             let whole = [before, part.clone(), after].concat();
             prop_assert!(fold(&whole).contains(&fold(&part)));
         }

@@ -1,21 +1,21 @@
-//! The words of a task that can match something.
+//! Splits a task into the words that can match.
 
 use crate::text::fold;
 use std::collections::BTreeSet;
 
-/// Most distinct words of a task. A task has some dozens; each is compared with every keyword.
-const MOST_TOKENS: usize = 1_000;
+/// Maximum number of distinct words. A task has dozens; each is compared with every keyword.
+const MAX_TOKENS: usize = 1_000;
 
-/// Splits a text into distinct folded words without stop words, in order of appearance.
+/// Splits a text into distinct case-folded words without stop words, in order of appearance.
 ///
-/// A character that is no letter, number or hyphen separates words.
+/// Any character other than letters, numbers and hyphens separates words.
 pub fn tokenize(context: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let distinct = words(context).filter(|word| !is_stop_word(word) && seen.insert(word.clone()));
-    distinct.take(MOST_TOKENS).collect()
+    distinct.take(MAX_TOKENS).collect()
 }
 
-/// All words in folded form, stop words and repetitions included.
+/// Returns all words, case-folded, including stop words and duplicates.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter| !is_part_of_word(letter));
     words.filter(|word| word.contains(|letter: char| letter != '-')).map(fold)
@@ -36,8 +36,8 @@ pub fn is_stop_word(word: &str) -> bool {
     ENGLISH.binary_search(&word).is_ok() || FRENCH.binary_search(&word).is_ok()
 }
 
-/// Words that say nothing about a task, sorted. Kept short: a word left out here costs a little precision, a word too
-/// many makes a skill unreachable. `s`, `t`, `ll`, `re` and `ve` are what an apostrophe leaves behind.
+/// Sorted. Kept short: a missing stop word costs a little precision, a wrong one makes a skill unreachable. `s`, `t`,
+/// `ll`, `re` and `ve` remain after splitting at an apostrophe.
 const ENGLISH: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but",
     "by", "can", "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "having", "he", "her",
@@ -48,8 +48,8 @@ const ENGLISH: &[&str] = &[
     "were", "what", "when", "where", "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The same for French. `d`, `j`, `l`, `m`, `n`, `qu` and `s` are elisions; `c` and `ai` are left out: they
-/// are also a language and a subject.
+/// Sorted. `d`, `j`, `l`, `m`, `n`, `qu` and `s` are elisions. `c` and `ai` are omitted: they are also a language and a
+/// subject.
 const FRENCH: &[&str] = &[
     "au", "aux", "avec", "ce", "ces", "cet", "cette", "comme", "d", "dans", "de", "des", "du", "elle", "elles", "en",
     "est", "et", "eux", "il", "ils", "j", "je", "l", "la", "le", "les", "leur", "leurs", "lui", "m", "ma", "mais",
@@ -120,7 +120,7 @@ mod tests {
         }
 
         #[test]
-        fn tokens_are_tokens_of_themselves(context in "\\PC*") {
+        fn tokenizing_is_idempotent(context in "\\PC*") {
             let tokens = tokenize(&context);
             prop_assert_eq!(tokenize(&tokens.join(" ")), tokens);
         }

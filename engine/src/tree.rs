@@ -1,19 +1,19 @@
-//! The catalog as a tree: categories, their skills, and folder skills below the folder they are in.
+//! The catalog as a tree: categories, their skills, and folder skills below the folder that contains them.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{LookupError, Node};
 use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::index::Index;
 use crate::paths;
-use crate::shelf::Shelf;
 use crate::text::fold;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The whole tree, or the part below a skill, a folder or a root. When several roots have skills, each is a node of its own.
-pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<Node>, LookupError> {
-    let branches = Branches::new(shelf);
+/// Returns the whole tree, or the part below a skill, a folder or a root. If several roots have skills, each is a node.
+pub fn tree(index: &Index, labels: &[String], path: Option<&str>) -> Result<Vec<Node>, LookupError> {
+    let branches = Branches::new(index);
     let path = path.map(|path| path.trim_matches('/')).filter(|path| !path.is_empty());
     let mut nodes = Vec::new();
     if let Some(path) = path {
-        match shelf.names.root_named(path) {
+        match index.names.root_named(path) {
             Some(root) => branches.add_root(&mut nodes, labels, root),
             None => branches.add_all(&mut nodes, 0, &branches.below(path)?),
         }
@@ -28,71 +28,71 @@ pub fn tree(shelf: &Shelf, labels: &[String], path: Option<&str>) -> Result<Vec<
     Ok(nodes)
 }
 
-struct Branches<'shelf> {
-    shelf: &'shelf Shelf,
-    /// For each skill the one it hangs below.
+struct Branches<'index> {
+    index: &'index Index,
+    /// For each skill its parent in the tree.
     above: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
     /// Roots that have skills.
     roots: BTreeSet<u32>,
 }
 
-impl<'shelf> Branches<'shelf> {
-    fn new(shelf: &'shelf Shelf) -> Self {
+impl<'index> Branches<'index> {
+    fn new(index: &'index Index) -> Self {
         let mut folders: BTreeMap<(u32, &str), usize> = BTreeMap::new();
-        for (number, skill) in shelf.skills().filter(|(_, skill)| skill.model == SkillModel::Folder) {
+        for (number, skill) in index.skills().filter(|(_, skill)| skill.model == SkillModel::Folder) {
             folders.insert((skill.root, skill.folder()), number);
         }
-        let above: Vec<Option<usize>> = shelf
+        let above: Vec<Option<usize>> = index
             .skills()
             .map(|(number, skill)| {
                 let around = std::iter::successors(paths::folder_of(skill.folder()), |folder| paths::folder_of(folder));
                 let enclosing = around.into_iter().find_map(|folder| folders.get(&(skill.root, folder)).copied());
-                enclosing.filter(|_| skill.model == SkillModel::Folder).or_else(|| shelf.parent(number))
+                enclosing.filter(|_| skill.model == SkillModel::Folder).or_else(|| index.parent(number))
             })
             .collect();
-        let mut children = vec![Vec::new(); shelf.count()];
+        let mut children = vec![Vec::new(); index.count()];
         for (number, above) in above.iter().enumerate() {
             if let Some(above) = above {
                 children[*above].push(number);
             }
         }
-        let roots = shelf.skills().map(|(_, skill)| skill.root).collect();
-        Self { shelf, above, children, roots }
+        let roots = index.skills().map(|(_, skill)| skill.root).collect();
+        Self { index, above, children, roots }
     }
 
     fn tops(&self, root: u32) -> Vec<usize> {
-        let all = self.shelf.skills().filter(|(_, skill)| skill.root == root).map(|(number, _)| number);
+        let all = self.index.skills().filter(|(_, skill)| skill.root == root).map(|(number, _)| number);
         all.filter(|number| self.above[*number].is_none()).collect()
     }
 
-    /// The skill of that name, or the topmost skills in the folder of that path.
+    /// Returns the skill with that name, or the topmost skills in that folder.
     fn below(&self, path: &str) -> Result<Vec<usize>, LookupError> {
-        let names = &self.shelf.names;
+        let names = &self.index.names;
         let category = paths::join(path, "_index");
         let everywhere = self.roots.iter().map(|root| (*root, path, category.as_str()));
         let labelled = names.roots_named(path).zip(names.roots_named(&category));
         let places = labelled.map(|((root, path), (_, category))| (root, path, category)).chain(everywhere);
         for (root, path, category) in places {
             let named =
-                names.by_path_in(self.shelf, root, category).or_else(|| names.by_path_in(self.shelf, root, path));
+                names.by_path_in(self.index, root, category).or_else(|| names.by_path_in(self.index, root, path));
             let found = named.map_or_else(|| self.topmost_in(root, &fold(path)), |number| vec![number]);
             if !found.is_empty() {
                 return Ok(found);
             }
         }
-        names.find(self.shelf, path).map(|number| vec![number])
+        names.find(self.index, path).map(|number| vec![number])
     }
 
-    /// The skills of a folder that hang below none of its others. Case does not matter.
+    /// Returns the skills in a folder whose parent is outside it. Ignores case.
     fn topmost_in(&self, root: u32, folder: &str) -> Vec<usize> {
         let inside = |number: usize| {
-            let skill = self.shelf.skill(number);
+            let skill = self.index.skill(number);
             let path = fold(&skill.skill_path);
             let below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
             below && skill.root == root
         };
-        (0..self.shelf.count()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
+        (0..self.index.count()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
     }
 
     fn add_root(&self, nodes: &mut Vec<Node>, labels: &[String], root: u32) {
@@ -119,13 +119,13 @@ impl<'shelf> Branches<'shelf> {
     }
 
     fn node(&self, depth: u32, number: usize) -> Node {
-        let skill = self.shelf.skill(number);
-        let has_files = self.shelf.resources(number).is_some();
+        let skill = self.index.skill(number);
+        let has_files = self.index.resources(number).is_some();
         let count = |entries: usize| if has_files { u32::try_from(entries).unwrap_or(u32::MAX) } else { 0 };
         Node {
             depth,
             name: skill.short_name().to_owned(),
-            path: self.shelf.address(number),
+            path: self.index.address(number),
             description: skill.description.clone(),
             keywords: skill.keywords.clone(),
             asset_count: count(skill.assets.len()),

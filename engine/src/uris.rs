@@ -1,4 +1,4 @@
-//! Where skills are among the resources: `skill://` and a path that no other skill has.
+//! The unique `skill://` URI of each skill.
 
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::paths;
@@ -8,19 +8,18 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What every URI of a skill begins with.
 pub const SCHEME: &str = "skill://";
 
-/// Longest name of the Agent Skills format, which the last segment of a tree skill's URI has to be.
-const LONGEST_SLUG: usize = 64;
+/// The maximum length of a name in the Agent Skills format; the last segment of a tree skill's URI has to be one.
+const MAX_SLUG: usize = 64;
 
-/// The path of every skill behind `skill://`, not encoded.
+/// The path of every skill after `skill://`, not encoded.
 #[derive(Default)]
 pub struct Uris {
     paths: Vec<String>,
-    /// In folded form, so that a client that changes the case of a URI still finds the same skill.
+    /// Case-folded, so that a client that changes the case of a URI still finds the skill.
     by_path: BTreeMap<String, usize>,
-    /// Paths of tree skills below their root, where their URI has another one and no other skill has it.
+    /// Paths of tree skills below their root, where the URI differs and no other skill has that path.
     aliases: BTreeMap<String, usize>,
 }
 
@@ -34,11 +33,11 @@ impl Uris {
         let skills: Vec<&Skill> = skills.collect();
         let labelled = |skill: &Skill, path: &str| paths::join(&labels[skill.root as usize], path);
         let mut wanted: Vec<String> = skills.iter().map(|skill| path_of(skill)).collect();
-        tell_apart(&skills, &mut wanted);
+        disambiguate(&skills, &mut wanted);
         for (path, skill) in wanted.iter_mut().zip(&skills).filter(|(_, skill)| plugins.contains(&skill.root)) {
             *path = labelled(skill, path);
         }
-        // The only root with a path, or nothing where there are several.
+        // The only root with a path, or `None` if there are several.
         let mut only_root: BTreeMap<String, Option<u32>> = BTreeMap::new();
         for (path, skill) in wanted.iter().zip(&skills) {
             let root = only_root.entry(fold(path)).or_insert(Some(skill.root));
@@ -51,7 +50,7 @@ impl Uris {
         }
         let mut order: Vec<usize> = (0..skills.len()).collect();
         order.sort_by_key(|number| (skills[*number].root, *number));
-        let mut uris = Self::hand_out(wanted, &order, &skills);
+        let mut uris = Self::assign_paths(wanted, &order, &skills);
         for number in order {
             let skill = skills[number];
             let in_plugin = plugins.contains(&skill.root);
@@ -63,21 +62,21 @@ impl Uris {
         uris
     }
 
-    /// Gives each skill the path it wants, or that path with a number behind it when an earlier one has it.
-    fn hand_out(wanted: Vec<String>, order: &[usize], skills: &[&Skill]) -> Self {
+    /// Assigns each skill the path it wants, with a numeric suffix if an earlier skill has it.
+    fn assign_paths(wanted: Vec<String>, order: &[usize], skills: &[&Skill]) -> Self {
         let mut uris = Self { paths: wanted, ..Self::default() };
-        // Whoever comes too late takes no path that another skill has by right.
-        let mut late = Vec::new();
+        // Suffixes are assigned last, so that they never take a path that another skill wants.
+        let mut conflicting = Vec::new();
         for number in order {
             match uris.by_path.entry(fold(&uris.paths[*number])) {
                 Entry::Vacant(free) => {
                     free.insert(*number);
                 }
-                Entry::Occupied(taken) => late.push((*number, taken.key().clone())),
+                Entry::Occupied(taken) => conflicting.push((*number, taken.key().clone())),
             }
         }
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
-        for (number, wanted) in late {
+        for (number, wanted) in conflicting {
             let count = used.entry(wanted).or_insert(1);
             loop {
                 *count += 1;
@@ -103,24 +102,23 @@ impl Uris {
         uri
     }
 
-    /// The last segment. Of a tree skill it can be a name in the Agent Skills format.
+    /// Returns the last segment. For a tree skill it is a valid name in the Agent Skills format.
     pub fn slug(&self, number: usize) -> &str {
         paths::last_segment(&self.paths[number])
     }
 
-    /// The skill with exactly this path.
     pub fn find_exact(&self, path: &str) -> Option<usize> {
         let found = self.find(path).filter(|number| self.paths[*number] == path);
         found.or_else(|| self.aliases.get(path).copied())
     }
 
-    /// The skill with this path, in whatever case it is written.
+    /// Finds a skill by path, ignoring case.
     pub fn find(&self, path: &str) -> Option<usize> {
         self.by_path.get(&fold(path)).copied()
     }
 }
 
-/// Whether another root has a skill with this path, or one above it, to which everything below would belong.
+/// Whether another root has a skill at this path or above it, which would own everything below.
 fn is_shared(only_root: &BTreeMap<String, Option<u32>>, root: u32, path: &str) -> bool {
     let path = fold(path);
     let above = path.match_indices('/').map(|(slash, _)| &path[..slash]);
@@ -128,7 +126,7 @@ fn is_shared(only_root: &BTreeMap<String, Option<u32>>, root: u32, path: &str) -
     holders.any(|only| *only != Some(root))
 }
 
-/// The path that a skill has while nothing else has it.
+/// Returns the path that a skill has unless another one has it.
 fn path_of(skill: &Skill) -> String {
     let path = match skill.model {
         SkillModel::Folder => skill.skill_path.clone(),
@@ -137,12 +135,12 @@ fn path_of(skill: &Skill) -> String {
             paths::join(folder, &slug(paths::last_segment(&skill.skill_path)))
         }
     };
-    // A root that is the top of the disk has no name to give to the skill in it.
+    // A root at the top of a disk has no folder name.
     if path.is_empty() { "skill".to_owned() } else { path }
 }
 
-/// Names should be unique. A tree skill has no name of its own, so where others have the same one it gets its whole path.
-fn tell_apart(skills: &[&Skill], wanted: &mut [String]) {
+/// Gives a tree skill its whole path as name where others have the same name, because names should be unique.
+fn disambiguate(skills: &[&Skill], wanted: &mut [String]) {
     let mut holders: BTreeMap<String, usize> = BTreeMap::new();
     for path in wanted.iter() {
         *holders.entry(fold(paths::last_segment(path))).or_default() += 1;
@@ -154,12 +152,12 @@ fn tell_apart(skills: &[&Skill], wanted: &mut [String]) {
     }
 }
 
-/// A name in the Agent Skills format that is close to a text.
+/// Converts a text to a valid name in the Agent Skills format.
 pub fn slug(segment: &str) -> String {
     let folded = fold(segment);
     let words = folded.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
     let slug = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
-    match cut(&slug, LONGEST_SLUG) {
+    match cut(&slug, MAX_SLUG) {
         "" => "skill".to_owned(),
         slug => slug.to_owned(),
     }
@@ -170,16 +168,16 @@ fn numbered(path: &str, number: usize, model: SkillModel) -> String {
     let base = match model {
         SkillModel::Folder => path.to_owned(),
         SkillModel::Tree => {
-            let slug = cut(paths::last_segment(path), LONGEST_SLUG - suffix.len());
+            let slug = cut(paths::last_segment(path), MAX_SLUG - suffix.len());
             paths::join(paths::folder_of(path).unwrap_or(""), slug)
         }
     };
     base + &suffix
 }
 
-/// The beginning of a slug, which is ASCII.
-fn cut(slug: &str, most: usize) -> &str {
-    slug.get(..most).unwrap_or(slug).trim_end_matches('-')
+/// Truncates a slug, which is ASCII.
+fn cut(slug: &str, max: usize) -> &str {
+    slug.get(..max).unwrap_or(slug).trim_end_matches('-')
 }
 
 #[cfg(test)]
@@ -198,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_alone_is_enough_while_nobody_else_has_it() {
+    fn a_unique_path_needs_no_label() {
         let root = MemoryRoot::new("project").folder_skill("", "skills").folder_skill("Ünder the/sea", "sea");
         let uris = uris(vec![root, MemoryRoot::new("user").tree_skill("_root").tree_skill("ui/_index")]);
         assert_eq!(uri_of(&uris, 0, "SKILL.md"), "skill://skills");
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn plugins_and_paths_of_several_roots_have_the_label_in_front() {
+    fn plugins_and_shared_paths_get_the_label_as_prefix() {
         let project = MemoryRoot::new("project").folder_skill("pdf", "pdf").folder_skill("Docx", "docx");
         let user = MemoryRoot::new("user").folder_skill("docx", "docx");
         let plugin = MemoryRoot::plugin("office").folder_skill("pdf", "pdf");
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_skill_is_numbered_and_takes_no_path_of_another() {
+    fn a_conflicting_skill_gets_a_suffix_that_takes_no_other_path() {
         let root = MemoryRoot::new("project").tree_skill("a b").tree_skill("a-b").tree_skill("a-b-2").tree_skill("a_b");
         let uris = uris(vec![root]);
         assert_eq!(uri_of(&uris, 0, "a b.md"), "skill://a-b");
@@ -230,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn tree_skills_with_the_same_last_segment_have_their_whole_path_in_it() {
+    fn tree_skills_with_the_same_last_segment_get_their_whole_path() {
         let root = MemoryRoot::new("project").tree_skill("api/_index").tree_skill("ui/_index").tree_skill("ui/pdf");
         let uris = uris(vec![root.folder_skill("pdf", "pdf")]);
         assert_eq!(uri_of(&uris, 0, "api/_index.md"), "skill://api/api-index");
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn slugs_are_names() {
+    fn slugs_are_valid_names() {
         for (segment, expected) in [
             ("_index", "index"),
             ("_root", "root"),

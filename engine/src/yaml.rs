@@ -1,33 +1,33 @@
-//! YAML as a tree whose nodes know their place.
+//! YAML as a tree of nodes with positions.
 //!
-//! Reads untrusted text: nodes, depth and the growth through aliases are bounded.
+//! The input is untrusted: nodes, depth and expansion through aliases are bounded.
 
 use crate::place::Place;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;
 
-/// Most nodes of one document, aliases counted each time they are used. A front matter has a few dozen.
-const MOST_NODES: usize = 10_000;
+/// Maximum number of nodes per document, counting each use of an alias. Front matter has dozens.
+const MAX_NODES: usize = 10_000;
 
-/// Most text of one document beyond its own length, which only aliases can add. In bytes.
-const MOST_REPEATED_BYTES: usize = 64 * 1024;
+/// Maximum number of bytes that aliases may add to the length of the document.
+const MAX_REPEATED_BYTES: usize = 64 * 1024;
 
-/// Deepest nesting of one document. Front matter needs five.
-const DEEPEST: usize = 32;
+/// Maximum nesting depth. Front matter needs five.
+const MAX_DEPTH: usize = 32;
 
 const TOO_DEEP: &str = "nested too deeply";
 const TOO_MANY: &str = "more values than a front matter may have";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it begins in the YAML text.
+    /// Where it starts in the YAML text.
     pub place: Place,
     pub value: Value,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// The text as written; `plain` when it had no quotes and may mean a number, a boolean or nothing.
+    /// The text as written. `plain` if it had no quotes, so that it may be a number, a boolean or null.
     Scalar {
         text: String,
         plain: bool,
@@ -43,17 +43,16 @@ pub struct Entry {
     pub node: Node,
 }
 
-/// Why a text is no YAML for us.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct ParseError {
     pub place: Place,
     pub message: String,
-    /// Whether the text is sound YAML, but more of it than we take.
+    /// Whether the text is valid YAML but exceeds a limit.
     pub too_complex: bool,
 }
 
 impl Node {
-    /// The text of a scalar that is not empty and not `null`.
+    /// Returns the text of a scalar that is not null.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") => None,
@@ -80,8 +79,8 @@ impl Node {
         }
     }
 
-    /// A whole number that is not negative. One beyond every limit counts as the largest.
-    pub fn as_whole(&self) -> Option<u64> {
+    /// Returns an unsigned integer; larger values saturate.
+    pub fn as_unsigned(&self) -> Option<u64> {
         match &self.value {
             Value::Scalar { text, plain: true }
                 if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) =>
@@ -97,23 +96,23 @@ impl Node {
     }
 }
 
-/// The first document of a text. An empty one is a scalar without text.
-pub fn parse(text: &str) -> Result<Node, Fault> {
+/// Parses the first document of a text. An empty text is an empty scalar.
+pub fn parse(text: &str) -> Result<Node, ParseError> {
     parse_until(text, |event| matches!(event, Event::DocumentEnd))
 }
 
-/// The only document of a text.
-pub fn parse_only(text: &str) -> Result<Node, Fault> {
+/// Parses a text that has one document only.
+pub fn parse_only(text: &str) -> Result<Node, ParseError> {
     parse_until(text, |_| false)
 }
 
-fn parse_until(text: &str, is_end: impl Fn(&Event<'_>) -> bool) -> Result<Node, Fault> {
-    let mut builder = Builder { bytes_left: text.len() + MOST_REPEATED_BYTES, ..Builder::default() };
+fn parse_until(text: &str, is_end: impl Fn(&Event<'_>) -> bool) -> Result<Node, ParseError> {
+    let mut builder = Builder { bytes_left: text.len() + MAX_REPEATED_BYTES, ..Builder::default() };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let too_complex = error.info() == "recursion limit exceeded";
             let message = if too_complex { TOO_DEEP } else { error.info() };
-            Fault { place: place_of(error.marker()), message: message.to_owned(), too_complex }
+            ParseError { place: place_of(error.marker()), message: message.to_owned(), too_complex }
         })?;
         let place = place_of(&span.start);
         if is_end(&event) {
@@ -121,7 +120,7 @@ fn parse_until(text: &str, is_end: impl Fn(&Event<'_>) -> bool) -> Result<Node, 
         }
         builder.take(event, place).map_err(|message| {
             let too_complex = [TOO_DEEP, TOO_MANY].contains(&message);
-            Fault { place, message: message.to_owned(), too_complex }
+            ParseError { place, message: message.to_owned(), too_complex }
         })?;
     }
     Ok(builder
@@ -139,11 +138,11 @@ fn place_of(marker: &Marker) -> Place {
 struct Open {
     node: Node,
     anchor: usize,
-    /// The key that waits for its value, with its place.
+    /// The key whose value comes next, with its place.
     key: Option<(String, Place)>,
 }
 
-/// How much a tree of nodes holds.
+/// The size of a tree of nodes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     nodes: usize,
@@ -177,7 +176,7 @@ impl Builder {
             }
             Event::Alias(anchor) => {
                 let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
-                    return Err("an alias names something that is not finished");
+                    return Err("an alias refers to an unfinished anchor");
                 };
                 self.finish(node, 0, size)
             }
@@ -188,7 +187,7 @@ impl Builder {
 
     fn start(&mut self, node: Node, anchor: usize) -> Result<(), &'static str> {
         self.count(Size { nodes: 1, bytes: 0 })?;
-        if self.open.len() >= DEEPEST {
+        if self.open.len() >= MAX_DEPTH {
             return Err(TOO_DEEP);
         }
         self.open.push(Open { node, anchor, key: None });
@@ -215,7 +214,7 @@ impl Builder {
                     entries.push(Entry { key, place, node: Node { place: node.place, value } });
                 }
                 (None, Value::Scalar { text, .. }) => open.key = Some((text, node.place)),
-                (None, _) => return Err("a key must be a word"),
+                (None, _) => return Err("a key must be a scalar"),
             },
             Value::Scalar { .. } => return Err("unbalanced nesting"),
         }
@@ -225,11 +224,11 @@ impl Builder {
     fn count(&mut self, size: Size) -> Result<(), &'static str> {
         self.nodes += size.nodes;
         self.bytes_left = self.bytes_left.checked_sub(size.bytes).ok_or(TOO_MANY)?;
-        if self.nodes > MOST_NODES { Err(TOO_MANY) } else { Ok(()) }
+        if self.nodes > MAX_NODES { Err(TOO_MANY) } else { Ok(()) }
     }
 }
 
-/// Only called on trees whose nodes were all counted before, so it ends soon.
+/// Recursion is bounded: all nodes were counted before.
 fn size(node: &Node) -> Size {
     let inner = |sizes: &mut dyn Iterator<Item = Size>| {
         sizes.fold(Size { nodes: 1, bytes: 0 }, |sum, size| Size {
@@ -250,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn get<'a>(node: &'a Node, key: &str) -> &'a Node {
-        let Value::Map(entries) = &node.value else { panic!("{node:?} is no map") };
+        let Value::Map(entries) = &node.value else { panic!("{node:?} is not a map") };
         &entries.iter().find(|entry| entry.key == key).unwrap().node
     }
 
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_of_aliases_is_refused() {
+    fn an_alias_bomb_is_rejected() {
         let level = |level: usize| {
             let before = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };
             format!("a{level}: &a{level} [{}]\n", vec![before; 9].join(", "))
@@ -281,32 +280,32 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_not_repeated_without_end() {
+    fn repetition_of_a_long_text_is_limited() {
         let text = format!("x: &x \"{}\"\ny: [{}]\n", "t".repeat(300_000), vec!["*x"; 40].join(", "));
         assert!(parse(&text).unwrap_err().too_complex);
     }
 
     #[test]
-    fn deep_nesting_is_refused() {
+    fn deep_nesting_is_rejected() {
         for text in ["[".repeat(100_000), "- ".repeat(50_000), "{a: ".repeat(50_000)] {
             assert!(parse(&text).is_err());
         }
     }
 
     #[test]
-    fn a_fault_names_its_line() {
+    fn an_error_has_its_line() {
         assert_eq!(parse("a: 1\nb: [\n").unwrap_err().place.line, 3);
         assert_eq!(parse("a: x\ndescription: Use it: now\n").unwrap_err().place.line, 2);
     }
 
     proptest! {
         #[test]
-        fn any_text_is_parsed_or_refused(text in "\\PC*") {
+        fn any_text_is_parsed_or_rejected(text in "\\PC*") {
             let _ = parse(&text);
         }
 
         #[test]
-        fn any_yaml_like_text_is_parsed_or_refused(text in "[-a:?,&*!|>'\"%@` \n\t#\\[\\]{}]{0,80}") {
+        fn any_yaml_like_text_is_parsed_or_rejected(text in "[-a:?,&*!|>'\"%@` \n\t#\\[\\]{}]{0,80}") {
             let _ = parse(&text);
         }
     }

@@ -1,46 +1,48 @@
 //! Compiles the guests to WebAssembly and from there to native code, and packs the bundled skills.
 
 mod guests;
+mod manifest;
 #[path = "src/compiler.rs"]
 mod compiler;
 
+use manifest::Manifest;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-
-/// The packages of guests whose steps are counted.
-const PLUGINS: [&str; 7] = [
-    "runtime-javascript",
-    "runtime-shell",
-    "scorer-bm25",
-    "integration-github",
-    "integration-circleci",
-    "integration-linear",
-    "integration-gateway",
-];
-const HYBRID: &str = "scorer-hybrid";
 
 fn main() {
     guests::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "plugins/integrations", "wit"]);
     guests::depends_on(&["fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
     println!("cargo::rerun-if-changed=guests.rs");
+    println!("cargo::rerun-if-changed=manifest.rs");
     let out = PathBuf::from(guests::variable("OUT_DIR"));
-    let components = guests::build(&[&["skillcell-engine"][..], &PLUGINS].concat());
-    let precompile_plugin = |package: &str| {
-        let plugin = package.replace('-', "_");
-        let component = components.join(format!("{plugin}.wasm"));
-        precompile(compiler::script_config(), &component, &out.join(format!("{plugin}.cwasm")));
+    let plugins = guests::workspace().join("plugins");
+    let [runtimes, scorers, integrations] =
+        ["runtimes", "scorers", "integrations"].map(|kind| manifest::read(&plugins.join(kind)));
+    let all: Vec<&Manifest> = runtimes.iter().chain(&scorers).chain(&integrations).collect();
+    let packages = |on_others: bool| -> Vec<&str> {
+        let wanted = all.iter().filter(|manifest| manifest.builds_on_others == on_others);
+        wanted.filter_map(|manifest| manifest.package.as_deref()).collect()
     };
+    let precompile_plugins = |components: &Path, packages: &[&str]| {
+        for package in packages {
+            let plugin = package.replace('-', "_");
+            let component = components.join(format!("{plugin}.wasm"));
+            precompile(compiler::script_config(), &component, &out.join(format!("{plugin}.cwasm")));
+        }
+    };
+    let first = packages(false);
+    let components = guests::build(&[&["skillcell-engine"][..], &first].concat());
     precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
-    for package in PLUGINS {
-        precompile_plugin(package);
+    precompile_plugins(&components, &first);
+    // Last, because cargo builds the other guest as a library for these, in the place of its component.
+    for package in packages(true) {
+        guests::build(&[package]);
+        precompile_plugins(&components, &[package]);
     }
-    // Last, because it builds on another scorer without what makes that one a component, and cargo puts that where the
-    // component was.
-    guests::build(&[HYBRID]);
-    precompile_plugin(HYBRID);
-    std::fs::write(out.join("bundled.rs"), bundled(&guests::workspace().join("fixtures/skills")))
-        .expect("cargo's folder is writable");
+    let write = |name: &str, text: String| std::fs::write(out.join(name), text).expect("cargo's folder is writable");
+    write("tables.rs", manifest::tables(&runtimes, &scorers, &integrations));
+    write("bundled.rs", bundled(&guests::workspace().join("fixtures/skills")));
 }
 
 /// Native code for the baseline CPU of the target, so that the binary runs on every machine it is copied to.

@@ -2,20 +2,19 @@
 
 mod audit;
 mod client;
-mod close;
 mod completions;
 mod demo;
+mod did_you_mean;
 mod doctor;
+mod failure;
 mod integration;
 mod lint;
 mod list;
 mod man;
 mod matching;
 mod mentions;
-mod misplaced;
-mod open;
+mod misplaced_command;
 mod plugin;
-mod refused;
 mod run;
 mod search;
 mod serve;
@@ -24,17 +23,17 @@ mod stats;
 mod table;
 mod ui;
 
-use crate::config::Told;
-use crate::mcp::surface::Profile;
-use crate::printable::printable;
-use crate::terminal::progress;
+use crate::config::CliArgs;
+use base::printable::printable;
 use clap::{Args, Parser, Subcommand};
+use mcp::surface::Profile;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use terminal::progress;
 
 /// Serves skills to AI agents over MCP, from inside a WebAssembly sandbox.
 ///
-/// Without a command it serves the folders that are named.
+/// Without a command it serves the given folders.
 ///
 /// Example: skillcell ./team-skills
 #[derive(Parser)]
@@ -44,7 +43,7 @@ pub struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     serve: Serve,
-    /// Log more; twice for everything, and `SKILLCELL_LOG` says it in detail
+    /// Log more; repeat it to log everything, or set a filter in `SKILLCELL_LOG`
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Log only errors
@@ -60,22 +59,22 @@ enum Command {
     ///   skillcell serve ./team-skills --user --plugins
     ///   skillcell serve --profile skilljack ./team-skills
     ///   skillcell serve --http 127.0.0.1:8080 --http-token-file ~/.skillcell-token ./team-skills
-    // Entries made for another server call it by the alias.
+    // Client entries written for other servers use this alias.
     #[command(alias = "mcp-server", verbatim_doc_comment)]
     Serve(Serve),
     /// Show a short session on the bundled skills
     ///
     /// Example: skillcell demo
     Demo,
-    /// Show every skill: a table on a terminal, else a line with tabs for each
+    /// List every skill: as a table on a terminal, otherwise as tab-separated lines
     ///
     /// Example: skillcell list --root ./team-skills
     List(list::List),
-    /// Show skills that contain every word, the best first; exit code 1 when there is none
+    /// List the skills that contain every word, best match first; exit code 1 if there are none
     ///
     /// Example: skillcell search login form --root ./team-skills
     Search(search::Search),
-    /// Show a skill as its file is; exit code 1 when there is none of that name
+    /// Print the file of a skill; exit code 1 if there is no such skill
     ///
     /// Example: skillcell show csv-report --aggregated --root ./team-skills
     Show(show::Show),
@@ -83,11 +82,11 @@ enum Command {
     ///
     /// Example: skillcell run csv-report scripts/summarise.py --arg columns=amount --root ./team-skills
     Run(run::Run),
-    /// Tell which skill `get_skill` would answer with, and why; exit code 1 when nothing matches
+    /// Show which skill `get_skill` would return, and why; exit code 1 if nothing matches
     ///
     /// Example: skillcell match "build a login form" --explain --root ./team-skills
     Match(matching::Match),
-    /// Tell what is wrong in the files of skills, and which tools they mention; exit code 1 when anything is an error
+    /// Check the files of skills, and list the tools they mention; exit code 1 if there are errors
     ///
     /// Examples:
     ///   skillcell lint ./team-skills
@@ -95,23 +94,23 @@ enum Command {
     ///   skillcell lint . --deny warnings --allow long-body --sarif > lint.sarif
     #[command(verbatim_doc_comment)]
     Lint(lint::Lint),
-    /// Tell whether everything works here, and what to do where it does not; exit code 1 when something fails
+    /// Check that everything works, and show how to fix what does not; exit code 1 if a check fails
     ///
     /// Example: skillcell doctor --root ./team-skills
     Doctor(doctor::Doctor),
-    /// Show what a client has to be told about this server, or tell it; exit code 1 when another entry is in the way
+    /// Show the settings a client needs for this server, or write them; exit code 1 if a different entry exists
     ///
     /// Example: skillcell client claude ./team-skills --write
     Client(client::ClientArguments),
-    /// Write, check and list plugins: components that rank skills, run scripts or understand skills
+    /// Create, check and list plugins: components that rank skills, run scripts or read skills
     ///
     /// Example: skillcell plugin new my-scorer --kind scorer
     Plugin(plugin::PluginArguments),
-    /// Show which services can be asked, and try whether they answer
+    /// List the services that can be queried, and test them
     ///
     /// Example: skillcell integration test github
     Integration(integration::IntegrationArguments),
-    /// Show what scripts ran, what was asked and what was refused
+    /// Show which scripts ran, what was queried and what was refused
     ///
     /// Example: skillcell audit verify
     Audit(audit::AuditArguments),
@@ -119,15 +118,15 @@ enum Command {
     ///
     /// Example: skillcell stats --json
     Stats(stats::Stats),
-    /// Show it all on a page in the browser: skills, rankings, grants, the audit trail, usage; changes nothing
+    /// Serve a read-only page for the browser: skills, rankings, grants, the audit trail, usage
     ///
     /// Example: skillcell ui ./team-skills
     Ui(ui::Ui),
-    /// Print a script with which a shell completes this command line
+    /// Print a shell completion script
     ///
     /// Example: skillcell completions bash > ~/.local/share/bash-completion/completions/skillcell
     Completions(completions::Completions),
-    /// Print the manual, or write a page for each command
+    /// Print the manual page, or write one page per command
     ///
     /// Example: skillcell man ~/.local/share/man/man1
     Man(man::Manual),
@@ -136,90 +135,96 @@ enum Command {
 /// Where skills come from.
 #[derive(Args)]
 struct Roots {
-    /// A folder of skills; a comma separates several
+    /// A folder of skills; separate several by commas
     #[arg(long = "root", value_name = "DIR")]
     folders: Vec<String>,
-    /// Add the folders of the user and the project: `.claude/skills` and `.agents/skills`, in the home folder and here
+    /// Add the folders of the user and the project: `.claude/skills` and `.agents/skills`, in the home and the working folder
     #[arg(long)]
     user: bool,
     /// Add the folders of installed plugins
     #[arg(long)]
     plugins: bool,
-    /// The operator's configuration; else `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+    /// The operator's configuration; by default `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 impl Roots {
-    /// The same for another command, as a shell reads it.
-    fn again(&self) -> String {
+    /// Returns these options for use in another command, quoted for a shell.
+    fn to_shell(&self) -> String {
         let folders = self.folders.iter().flat_map(|folder| ["--root", folder]);
         let flags = [self.user.then_some("--user"), self.plugins.then_some("--plugins")].into_iter().flatten();
         let config = self.config.iter().flat_map(|file| ["--config", file.to_str().unwrap_or_default()]);
-        let words = client::entry::command_line(folders.chain(flags).chain(config));
-        if words.is_empty() { words } else { format!(" {}", printable(&words)) }
+        let options = client::entry::command_line(folders.chain(flags).chain(config));
+        if options.is_empty() { options } else { format!(" {}", printable(&options)) }
     }
 
-    fn told(self) -> Told {
-        Told { folders: self.folders, user: self.user, plugins: self.plugins, config: self.config, ..Told::default() }
+    fn cli_args(self) -> CliArgs {
+        CliArgs {
+            folders: self.folders,
+            user: self.user,
+            plugins: self.plugins,
+            config: self.config,
+            ..CliArgs::default()
+        }
     }
 }
 
 #[derive(Args)]
 struct Serve {
-    /// Folders of skills; a comma separates several
+    /// Folders of skills; separate several by commas
     #[arg(value_name = "DIR")]
     folders: Vec<String>,
     #[command(flatten)]
     more: Roots,
-    /// An engine component in place of the built-in one
+    /// An engine component to use instead of the built-in one
     #[arg(long, value_name = "FILE")]
     engine: Option<PathBuf>,
-    /// What ranks skills: `keyword`, `bm25`, `hybrid`, a name of the configuration, or a component of world `scorer`
+    /// The scorer that ranks skills: `keyword`, `bm25`, `hybrid`, a configured name, or a component of world `scorer`
     #[arg(long, value_name = "NAME|FILE")]
     scorer: Option<String>,
-    /// Which other server to stand in for
+    /// Offer the tools and names of another server
     #[arg(long, value_enum, value_name = "NAME")]
     profile: Option<Profile>,
     /// The tools to offer, as in `skill,skills_search`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
-    /// Serve the skills and all their files as they are at the start, whatever happens on disk afterwards
+    /// Serve the skills and all their files as they are at startup, and ignore later changes on disk
     #[arg(long = "static")]
     frozen: bool,
     #[command(flatten)]
     http: Http,
 }
 
-/// How the server is reached over HTTP.
+/// Options for serving over HTTP.
 #[derive(Args)]
 struct Http {
-    /// Serve Streamable HTTP at `/mcp` of this address instead, as in 127.0.0.1:8080 or only 8080
+    /// Serve Streamable HTTP at `/mcp` of this address instead of stdio, as in 127.0.0.1:8080 or just 8080
     #[arg(long = "http", value_name = "ADDR")]
     address: Option<String>,
-    /// A file whose first line is the token that clients must send; else the variable `SKILLCELL_HTTP_TOKEN`, or a new one is shown
+    /// A file whose first line is the token clients must send; by default `SKILLCELL_HTTP_TOKEN`, or a new token that is printed
     #[arg(long = "http-token-file", value_name = "FILE", requires = "address")]
     token_file: Option<PathBuf>,
-    /// Listen on any address; a proxy before the server speaks TLS
+    /// Allow any address, because a proxy in front of the server handles TLS
     #[arg(long, requires = "address")]
     behind_tls_proxy: bool,
-    /// A name by which that proxy is reached; repeat it for several
+    /// A host name of that proxy; repeat it for several
     #[arg(long = "http-host", value_name = "NAME", requires = "behind_tls_proxy")]
     names: Vec<String>,
 }
 
 impl Cli {
-    /// Runs the command and says how it ended: 0 done, 1 the answer is no, 2 wrong usage or configuration; `run` ends as its
-    /// script does.
+    /// Runs the command. Its exit code is 0 for success, 1 for a negative answer, 2 for wrong usage or configuration; `run`
+    /// exits with the code of the script.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match (self.quiet, self.serves()) {
             (true, _) => {}
-            (false, true) => progress::watch_server(),
-            (false, false) => progress::watch(),
+            (false, true) => progress::enable_for_server(),
+            (false, false) => progress::enable(),
         }
         match self.command {
             None => {
-                misplaced::check(&self.serve.folders)?;
+                misplaced_command::check(&self.serve.folders)?;
                 serve::run(self.serve)
             }
             Some(Command::Serve(serve)) => serve::run(serve),
@@ -242,15 +247,15 @@ impl Cli {
         }
     }
 
-    /// Whether it is a server, which talks to programs.
+    /// Whether the command is a server, whose output is read by programs.
     pub fn serves(&self) -> bool {
         matches!(self.command, None | Some(Command::Serve(_)))
     }
 
-    /// What is logged unless `SKILLCELL_LOG` says otherwise.
+    /// The log filter, unless `SKILLCELL_LOG` sets one.
     pub fn log_filter(&self) -> &'static str {
-        // These commands tell all that a log would, and better.
-        let tells_itself = matches!(
+        // The output of these commands already contains what would be logged.
+        let is_quiet_command = matches!(
             self.command,
             Some(
                 Command::List(_)
@@ -261,12 +266,12 @@ impl Cli {
                     | Command::Ui(_)
             )
         );
-        match (self.quiet || tells_itself && self.verbose == 0, self.verbose) {
-            // To rmcp it is an error when a client goes away before its answer.
+        match (self.quiet || is_quiet_command && self.verbose == 0, self.verbose) {
+            // rmcp logs an error when a client disconnects before its response.
             (true, _) => "error,rmcp::service=off",
-            // Whoever asks about one task wants to see what is wrong, and not what is going on.
+            // Progress messages would only distract from the one result.
             (false, 0) if matches!(self.command, Some(Command::Match(_))) => "warn",
-            // It logs every error answer as a warning, with its payload.
+            // rmcp logs every error response as a warning, with its payload.
             (false, 0) => "info,rmcp=error,rmcp::service=off",
             (false, 1) => "debug,rmcp=warn",
             (false, _) => "trace",

@@ -1,60 +1,54 @@
-//! What the server was told: the operator's file, the environment and the command line, in one place.
+//! The configuration of the server, resolved from the operator's file, the environment and the command line.
 
 mod analytics;
 mod content;
 pub mod file;
-pub mod git;
-pub mod integrations;
-pub mod places;
+mod git;
+mod integrations;
 mod scorers;
 mod scripts;
 mod surface;
 
-pub use analytics::{Analytics, Endpoint};
-pub use integrations::{Integration, Source, Token, TokenValue};
-pub use scorers::{InstalledScorers, ScorerChoice, ScorerFile};
-pub use scripts::{Runner, Scripts};
-
-use crate::bindings::catalog::OperatorSettings;
-use crate::grants::Grants;
-use crate::library::roots::{Choice, ClonedRepository};
-use crate::mcp::surface::{Profile, Surface};
+use ::git::options::Remote;
+use ::scripts::grants::Grants;
+use base::environment::variable;
+use base::user_folders::UserFolders;
+use bindings::catalog::OperatorSettings;
 use file::{FileProblem, RawConfig};
-use git::{Git, Remote, WrongGit};
-use places::Places;
+use git::GitConfigError;
+use library::roots::{ClonedRepository, RootOptions};
+use mcp::surface::{Profile, Surface};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Everything the server has to know, with nothing left to look up.
+/// The resolved configuration: paths are absolute, defaults are filled in.
 #[derive(Debug)]
 pub struct Config {
-    pub roots: Choice,
+    pub roots: RootOptions,
     /// Whether the skills stay as they are at the start.
     pub frozen: bool,
-    /// An engine component in place of the one in this binary.
+    /// An engine component to use instead of the one in this binary.
     pub engine: Option<PathBuf>,
-    /// What was said where content may say something too.
+    /// Settings that content can set too.
     pub operator: OperatorSettings,
-    /// What ranks skills, and what else could.
-    pub scorer: ScorerChoice,
-    pub scorers: InstalledScorers,
-    /// What clients see.
+    pub scorers: catalog::scorers::options::Options,
     pub surface: Surface,
-    pub scripts: Scripts,
-    pub git: Git,
-    pub grants: Grants,
-    pub analytics: Analytics,
-    pub integrations: integrations::Integrations,
-    /// Missing when nobody said where the user's home is.
-    pub places: Option<Places>,
+    pub scripts: ::scripts::Options,
+    pub git: ::git::options::Options,
+    pub grants: Arc<Grants>,
+    pub analytics: ::analytics::options::Options,
+    pub integrations: Arc<::integrations::options::Options>,
+    /// `None` if the home folder is unknown.
+    pub user_folders: Option<UserFolders>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(
-        "MAX_FILE_SIZE_MB is `{0}`, which is no number of megabytes\nhint: set it to a number above 0, as in MAX_FILE_SIZE_MB=2"
+        "MAX_FILE_SIZE_MB is `{0}`, which is not a number of megabytes\nhint: set it to a number above 0, as in MAX_FILE_SIZE_MB=2"
     )]
     FileLimit(String),
-    #[error("the working folder cannot be found: {0}")]
+    #[error("cannot determine the working folder: {0}")]
     WorkingFolder(std::io::Error),
     #[error(transparent)]
     File(#[from] FileProblem),
@@ -64,47 +58,47 @@ pub enum ConfigError {
     Flag(String),
 }
 
-/// What the command line says.
+/// The arguments of the command line that are settings.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct CliArgs {
     pub profile: Option<Profile>,
-    /// Names of the tools that are offered; empty for those of the profile.
+    /// Names of the tools to offer; empty for those of the profile.
     pub tools: Vec<String>,
     pub folders: Vec<String>,
-    /// The folders of the user and the project, whatever else is named.
+    /// Adds the folders of the user and the project.
     pub user: bool,
-    /// The folders of installed plugins, in the same way.
+    /// Adds the folders of installed plugins.
     pub plugins: bool,
-    /// The skills stay as they are at the start.
+    /// Keeps the skills as they are at the start.
     pub frozen: bool,
     pub engine: Option<PathBuf>,
-    /// A scorer by its name or path, whatever the file says.
+    /// The name or path of a scorer. Overrides the file.
     pub scorer: Option<String>,
     pub config: Option<PathBuf>,
 }
 
-/// Reads the operator's file and the environment. The command line is the strongest.
-pub fn resolve(told: Told) -> Result<Config, ConfigError> {
+/// Reads the operator's file and the environment. The command line takes precedence over both.
+pub fn resolve(args: CliArgs) -> Result<Config, ConfigError> {
     let working_folder = std::env::current_dir().map_err(ConfigError::WorkingFolder)?;
-    resolve_in(told, &variable, &working_folder)
+    resolve_in(args, &variable, &working_folder)
 }
 
-/// The same in an environment and a folder that somebody else would be started in.
+/// Resolves the configuration of a process with the given environment and working folder.
 pub fn resolve_in(
-    told: Told,
+    args: CliArgs,
     variable: &dyn Fn(&str) -> Option<String>,
     working_folder: &Path,
 ) -> Result<Config, ConfigError> {
-    let places = Places::find(variable);
-    let usual = places.as_ref().map(Places::config_file);
-    let named = told.config.or_else(|| variable("SKILLCELL_CONFIG").map(PathBuf::from));
-    let mut raw = match (&named, &usual) {
-        (Some(named), _) => file::read(named)?,
-        (None, Some(usual)) if !file::is_absent(usual) => file::read(usual)?,
+    let user_folders = UserFolders::find(variable);
+    let default_file = user_folders.as_ref().map(UserFolders::config_file);
+    let chosen_file = args.config.or_else(|| variable("SKILLCELL_CONFIG").map(PathBuf::from));
+    let mut raw = match (&chosen_file, &default_file) {
+        (Some(chosen), _) => file::read(chosen)?,
+        (None, Some(default)) if !file::is_absent(default) => file::read(default)?,
         (None, _) => RawConfig::default(),
     };
-    let file = named.or(usual).unwrap_or_else(|| PathBuf::from("config.yaml"));
-    let wrong =
+    let file = chosen_file.or(default_file).unwrap_or_else(|| PathBuf::from("config.yaml"));
+    let invalid =
         |message: String| ConfigError::Value { line: file::line_of(&file, &message), file: file.clone(), message };
     let home = variable("HOME").map(PathBuf::from);
     let path = |text: &str| match (text.strip_prefix("~/"), &home) {
@@ -113,58 +107,51 @@ pub fn resolve_in(
         _ => file.parent().unwrap_or(working_folder).join(text),
     };
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
-    let tools = surface::tools(&told.tools).map_err(ConfigError::Flag)?;
+    let tools = surface::tools(&args.tools).map_err(ConfigError::Flag)?;
     let endpoint = analytics::from_environment(variable).map_err(ConfigError::Flag)?;
-    let surface = surface::resolve(told.profile, tools, &raw).map_err(wrong)?;
-    let around = git::Around {
+    let surface = surface::resolve(args.profile, tools, &raw).map_err(invalid)?;
+    let context = git::ResolveContext {
         variable,
         path: &path,
         working_folder,
         home: home.as_deref(),
-        clones: places.as_ref().map(Places::clones),
+        clones: user_folders.as_ref().map(UserFolders::clones),
     };
-    let git = git::resolve(raw.repos, raw.git, &raw.refresh, &around).map_err(|error| match error {
-        WrongGit::InFile(message) => wrong(message),
-        WrongGit::InVariable(message) => ConfigError::Flag(message),
+    let git = git::resolve(raw.repos, raw.git, &raw.refresh, &context).map_err(|error| match error {
+        GitConfigError::InFile(message) => invalid(message),
+        GitConfigError::InVariable(message) => ConfigError::Flag(message),
     })?;
-    let scorers = scorers::installed(raw.scorers, path).map_err(wrong)?;
-    let in_file = scorers::chosen(raw.matching.scorer.take(), &scorers, path).map_err(wrong)?;
-    let named = told.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
-    let scorer = named.map_err(|told| ConfigError::Flag(format!("--scorer {told}")))?.unwrap_or(in_file);
-    let around = integrations::Around { variable, path: &path };
-    let integrations = integrations::resolve(raw.integrations, &around).map_err(wrong)?;
+    let scorers = scorers::installed(raw.scorers, path).map_err(invalid)?;
+    let from_file = scorers::chosen(raw.matching.scorer.take(), &scorers, path).map_err(invalid)?;
+    let from_args = args.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
+    let scorer = from_args.map_err(|error| ConfigError::Flag(format!("--scorer {error}")))?.unwrap_or(from_file);
+    let context = integrations::ResolveContext { variable, path: &path };
+    let integrations = integrations::resolve(raw.integrations, &context).map_err(invalid)?;
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
-    let scripts = scripts::resolve(raw.scripts, path).map_err(wrong)?;
+    let scripts = scripts::resolve(raw.scripts, path).map_err(invalid)?;
     Ok(Config {
-        roots: Choice {
+        roots: RootOptions {
             main_clone: git.main.as_ref().map(clone),
             more_clones: git.more.iter().map(clone).collect(),
-            given: told.folders,
+            given: args.folders,
             environment: variable("SKILLS_DIR"),
             working_folder: working_folder.to_owned(),
             home: home.clone().filter(|home| home.is_absolute()),
-            user: told.user || raw.roots.user || surface.all_roots,
-            plugins: told.plugins || raw.roots.plugins || surface.all_roots,
+            user: args.user || raw.roots.user || surface.all_roots,
+            plugins: args.plugins || raw.roots.plugins || surface.all_roots,
         },
-        frozen: told.frozen,
-        engine: told.engine,
-        operator: content::resolve(&raw.matching, &raw.assets, file_limit, git.refresh, &scripts).map_err(wrong)?,
-        scorer,
-        scorers,
+        frozen: args.frozen,
+        engine: args.engine,
+        operator: content::resolve(&raw.matching, &raw.assets, file_limit, git.refresh, &scripts).map_err(invalid)?,
+        scorers: catalog::scorers::options::Options { choice: scorer, installed: scorers },
         surface,
         scripts,
         git,
-        grants: scripts::grants(raw.grants, file.clone(), path).map_err(wrong)?,
-        analytics: analytics::resolve(&raw.analytics, endpoint, variable).map_err(wrong)?,
-        integrations,
-        places,
+        grants: Arc::new(scripts::grants(raw.grants, file.clone(), path).map_err(invalid)?),
+        analytics: analytics::resolve(&raw.analytics, endpoint, variable).map_err(invalid)?,
+        integrations: Arc::new(integrations),
+        user_folders,
     })
-}
-
-/// A variable of the environment. Empty is as good as missing.
-#[expect(clippy::disallowed_methods, reason = "this is the one place")]
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 #[expect(

@@ -1,18 +1,18 @@
-//! On Linux the server forbids itself to start programs.
+//! On Linux, a seccomp filter that keeps the server from starting programs.
 //!
-//! Nothing in it does so anyway. The kernel's refusal holds even for native code that got into the process through a bug.
+//! The server never starts one; the filter also stops native code that got into the process through a bug.
 
 #[derive(Debug, thiserror::Error)]
-#[error("the kernel did not take the filter that forbids starting programs: {0}")]
-pub struct NotLocked(String);
+#[error("cannot install the seccomp filter that forbids starting programs: {0}")]
+pub struct LockdownError(String);
 
-/// Forbids `execve` to this thread and every thread and process that it starts from now on. There is no way back.
+/// Forbids `execve` for this thread and everything it starts from now on. This cannot be undone.
 #[cfg(target_os = "linux")]
-pub fn forbid_programs() -> Result<(), NotLocked> {
+pub fn forbid_exec() -> Result<(), LockdownError> {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
-    let failed = |error: &dyn std::fmt::Display| NotLocked(error.to_string());
-    let forbidden = PROGRAM_CALLS.iter().map(|call| (*call, Vec::new())).collect();
+    let failed = |error: &dyn std::fmt::Display| LockdownError(error.to_string());
+    let forbidden = EXEC_SYSCALLS.iter().map(|syscall| (*syscall, Vec::new())).collect();
     let architecture = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| failed(&error))?;
     let refusal = SeccompAction::Errno(rustix::io::Errno::PERM.raw_os_error().cast_unsigned());
     let filter = SeccompFilter::new(forbidden, SeccompAction::Allow, refusal, architecture);
@@ -20,16 +20,16 @@ pub fn forbid_programs() -> Result<(), NotLocked> {
     seccompiler::apply_filter(&program.map_err(|error| failed(&error))?).map_err(|error| failed(&error))
 }
 
-/// `execve` and `execveat`. On x86-64 each also has a number for programs with short pointers.
+/// `execve` and `execveat`. On x86-64 each also has an x32 number.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-const PROGRAM_CALLS: [i64; 4] = [59, 322, 0x4000_0000 + 520, 0x4000_0000 + 545];
+const EXEC_SYSCALLS: [i64; 4] = [59, 322, 0x4000_0000 + 520, 0x4000_0000 + 545];
 
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-const PROGRAM_CALLS: [i64; 2] = [221, 281];
+const EXEC_SYSCALLS: [i64; 2] = [221, 281];
 
-/// Elsewhere there is no such filter.
+/// Does nothing: the filter exists only on Linux.
 #[cfg(not(target_os = "linux"))]
-pub fn forbid_programs() -> Result<(), NotLocked> {
+pub fn forbid_exec() -> Result<(), LockdownError> {
     Ok(())
 }
 
@@ -38,18 +38,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn even_native_code_in_the_process_cannot_start_a_program() {
+    fn native_code_in_the_process_cannot_start_a_program() {
         let start = || std::process::Command::new("/bin/true").status();
         assert!(start().unwrap().success(), "programs start before the filter");
-        // The filter is for this thread and what it starts, so the other tests are not concerned.
+        // The filter applies to this thread and what it starts, so other tests are unaffected.
         let locked = std::thread::spawn(move || {
-            forbid_programs().unwrap();
+            forbid_exec().unwrap();
             let refused = start().unwrap_err();
             let inherited = std::thread::spawn(move || start().unwrap_err().raw_os_error()).join().unwrap();
             (refused.raw_os_error(), inherited)
         });
         let denied = Some(rustix::io::Errno::PERM.raw_os_error());
         assert_eq!(locked.join().unwrap(), (denied, denied));
-        assert!(start().unwrap().success(), "other threads are as before");
+        assert!(start().unwrap().success(), "other threads are unaffected");
     }
 }

@@ -1,9 +1,9 @@
-//! Arguments, logging to standard error, exit code.
+//! Parses the arguments, sets up logging on standard error and sets the exit code.
 
 use clap::Parser;
 use skillcell::cli::Cli;
-use skillcell::terminal::{self, Output, progress};
 use std::process::ExitCode;
+use terminal::{Output, progress};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
@@ -11,18 +11,18 @@ fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("SKILLCELL_LOG").unwrap_or_else(|_| EnvFilter::new(cli.log_filter()));
     tracing_subscriber::fmt()
         .with_writer(|| progress::Log)
-        .with_ansi(Output::error().has_colours())
+        .with_ansi(Output::error().has_colors())
         .with_env_filter(filter)
         .with_target(false)
         .init();
     let serves = cli.serves();
     let outcome = cli.run();
-    progress::end();
+    progress::disable();
     outcome.unwrap_or_else(|error| {
         if serves {
             tracing::error!("{error:#}");
         } else {
-            terminal::complain(&format!("{error:#}"));
+            terminal::print_error(&format!("{error:#}"));
         }
         ExitCode::from(2)
     })

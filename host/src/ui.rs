@@ -1,114 +1,114 @@
-//! A page for people: the catalog, one skill as a model gets it, how a task is ranked, the grants, the audit trail, what was
-//! used. It only reads: nothing runs, nothing is counted, and nobody outside is asked.
+//! The server of `skillcell ui`: a page with the catalog, single skills, the ranking of a task, the grants, the audit trail and
+//! the usage. It is read-only: nothing runs, nothing is counted, and no service is queried.
 //!
-//! The address carries the token. [`guard`] lets in whoever has it, [`bundle`] is the page itself, and each kind of answer that
-//! the page asks for has a file of its own.
+//! The address contains the token, which [`guard`] checks. [`bundle`] has the files of the page; each other module is one
+//! endpoint of its API.
 
-mod answer;
 mod audit;
 mod bundle;
 mod catalog;
 mod grants;
 mod guard;
 mod rank;
+mod response;
 mod skill;
 mod usage;
 
-use crate::catalog::{AskError, Catalog};
 use crate::config::Config;
-use crate::library::roots::SkillRoot;
-use crate::listening::token::{Token, TokenProblem};
-use crate::listening::{self, Answer};
-use crate::sandbox::runtimes::Cache;
-use crate::scorers::panel::Panel;
-use answer::{failed, guarded, json, redirected};
+use ::catalog::scorers::panel::Panel;
+use ::catalog::{AskError, Catalog};
 use guard::{Guard, Refusal};
+use guests::cache::Cache;
+use http_server::token::{Token, TokenProblem};
+use http_server::{self, HttpResponse};
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
+use library::roots::SkillRoot;
+use response::{failure, json, redirect, with_security_headers};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// At the end, answers that are being written have this long.
-const LAST_ANSWERS: Duration = Duration::from_millis(500);
+/// How long the shutdown waits for responses that are being written.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
-/// What the page shows.
-pub struct Shown {
+/// What the endpoints of the API read.
+pub struct UiState {
     catalog: Catalog,
     config: Arc<Config>,
     roots: Arc<[SkillRoot]>,
-    /// Where compiled scorers are kept.
+    /// Compiled scorers.
     cache: Option<Arc<Cache>>,
-    /// The scorers that were asked last.
+    /// The scorers of the last request.
     panel: tokio::sync::Mutex<Option<Arc<Panel>>>,
 }
 
-/// Why there is no page.
+/// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum UiProblem {
-    #[error("cannot listen on {address}: {reason}\nhint: leave `--port` out for a port that is free")]
-    Taken { address: SocketAddr, reason: std::io::Error },
+    #[error("cannot listen on {address}: {reason}\nhint: omit `--port` to use a free port")]
+    Listen { address: SocketAddr, reason: std::io::Error },
     #[error(transparent)]
     Token(#[from] TokenProblem),
 }
 
-/// Answers on a port of this machine until the server ends. Whoever starts it is told the address.
+/// Serves the page on a local port until `shutdown`. Passes the address to `announce`.
 pub async fn serve(
-    shown: Shown,
+    state: UiState,
     port: u16,
-    tell: impl FnOnce(&str),
-    ended: CancellationToken,
+    announce: impl FnOnce(&str),
+    shutdown: CancellationToken,
 ) -> Result<(), UiProblem> {
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let taken = |reason| UiProblem::Taken { address, reason };
-    let listener = TcpListener::bind(address).await.map_err(taken)?;
-    let address = listener.local_addr().map_err(taken)?;
-    let (token, text) = Token::fresh()?;
-    let door = Door { guard: Guard::new(token, address), shown, ended: ended.clone() };
-    tell(&format!("http://{address}/{text}/"));
-    listening::listen(listener, Arc::new(door), ended, LAST_ANSWERS).await;
+    let listen_failed = |reason| UiProblem::Listen { address, reason };
+    let listener = TcpListener::bind(address).await.map_err(listen_failed)?;
+    let address = listener.local_addr().map_err(listen_failed)?;
+    let (token, text) = Token::generate()?;
+    let handler = Handler { guard: Guard::new(token, address), state, shutdown: shutdown.clone() };
+    announce(&format!("http://{address}/{text}/"));
+    http_server::serve(listener, Arc::new(handler), shutdown, SHUTDOWN_GRACE).await;
     Ok(())
 }
 
-struct Door {
+struct Handler {
     guard: Guard,
-    shown: Shown,
-    ended: CancellationToken,
+    state: UiState,
+    shutdown: CancellationToken,
 }
 
-impl listening::Door for Door {
-    async fn answer(&self, _: IpAddr, request: Request<Incoming>) -> Answer {
+impl http_server::Handler for Handler {
+    async fn handle(&self, _: IpAddr, request: Request<Incoming>) -> HttpResponse {
         let (head, _) = request.into_parts();
-        let answered = match self.guard.admit(&head) {
+        let response = match self.guard.admit(&head) {
             Err(refusal) => Err(refusal),
-            Ok(None) => Ok(redirected(head.uri.path())),
+            Ok(None) => Ok(redirect(head.uri.path())),
             Ok(Some(path)) => tokio::select! {
                 biased;
-                () = self.ended.cancelled() => Ok(failed(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end")),
-                answered = self.shown.answer(path, head.uri.query().unwrap_or_default()) => answered,
+                () = self.shutdown.cancelled() => Ok(failure(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down")),
+                response = self.state.respond(path, head.uri.query().unwrap_or_default()) => response,
             },
         };
-        guarded(answered.unwrap_or_else(Refusal::answer))
+        with_security_headers(response.unwrap_or_else(Refusal::response))
     }
 }
 
-impl Shown {
+impl UiState {
     pub fn new(catalog: Catalog, config: Arc<Config>, roots: Arc<[SkillRoot]>, cache: Option<Arc<Cache>>) -> Self {
         Self { catalog, config, roots, cache, panel: tokio::sync::Mutex::default() }
     }
 
-    async fn answer(&self, path: &str, query: &str) -> Result<Answer, Refusal> {
-        let answered = match path {
+    async fn respond(&self, path: &str, query: &str) -> Result<HttpResponse, Refusal> {
+        let response = match path {
             "api/catalog" => catalog::catalog(self).await.map(|view| json(&view)),
             "api/skill" => skill::skill(self, query).await,
             "api/rank" => rank::rank(self, query).await,
             "api/grants" => grants::grants(self).await.map(|view| json(&view)),
             "api/audit" => Ok(audit::audit(self, query).await),
             "api/usage" => Ok(usage::usage(self).await),
-            file => return bundle::file(file).ok_or(Refusal::Nothing),
+            file => return bundle::file(file).ok_or(Refusal::NotFound),
         };
-        Ok(answered.unwrap_or_else(|error: AskError| failed(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())))
+        Ok(response.unwrap_or_else(|error: AskError| failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())))
     }
 }

@@ -1,59 +1,58 @@
-// The audit trail: what ran, what was asked and what was refused, the newest first.
+// The audit trail: runs, questions and refusals, newest first.
 
-import { badge, counted, empty, literal, make, moment, said, seen, sentence } from './make.js';
-import { ask } from './server.js';
+import { badge, counted, empty, literal, make, revealed, sentence, timestamp, untrusted } from './make.js';
+import { fetchJson } from './server.js';
 
-/** Entries that are brought at once. */
-const AT_ONCE = 100;
+const PAGE_SIZE = 100;
 
 export async function showAudit(visit) {
-  const last = Number(visit.parameters.get('last')) || AT_ONCE;
+  const last = Number(visit.parameters.get('last')) || PAGE_SIZE;
   const onlyRefusals = visit.parameters.get('only') === 'refusals';
-  const told = await ask('audit', { last });
-  if (visit.isOver) return;
-  const entries = told.entries.filter(entry => !onlyRefusals || refused(entry).length > 0);
+  const data = await fetchJson('audit', { last });
+  if (visit.isStale) return;
+  const entries = data.entries.filter(entry => !onlyRefusals || refused(entry).length > 0);
   const link = (text, only, isCurrent) => make('a', { href: `#/audit${only ? '?only=refusals' : ''}`, 'aria-current': isCurrent && 'page' }, text);
-  const older = told.lines > last && told.entries.length === last
-    && make('a', { class: 'button', href: `#/audit?${new URLSearchParams({ last: last * 4, ...(onlyRefusals && { only: 'refusals' }) })}` }, `Show older of ${counted(told.lines, 'line')}`);
+  const older = data.lines > last && data.entries.length === last
+    && make('a', { class: 'button', href: `#/audit?${new URLSearchParams({ last: last * 4, ...(onlyRefusals && { only: 'refusals' }) })}` }, `Show older entries (${data.lines.toLocaleString('en')} in total)`);
   visit.main.replaceChildren(make('article', { class: 'page' },
     make('h1', {}, 'Audit trail'),
-    chain(told),
-    told.lines > 0 && make('nav', { class: 'tabs', 'aria-label': 'Which entries' }, link('Everything', false, !onlyRefusals), link('Refusals', true, onlyRefusals)),
+    chain(data),
+    data.lines > 0 && make('nav', { class: 'tabs', 'aria-label': 'Which entries' }, link('Everything', false, !onlyRefusals), link('Refusals', true, onlyRefusals)),
     entries.length > 0 && make('ol', { class: 'trail' }, entries.map(line)),
-    entries.length === 0 && nothing(told, onlyRefusals),
+    entries.length === 0 && nothing(data, onlyRefusals),
     older,
   ));
 }
 
-/** Whether the record is whole. */
-function chain(told) {
-  if (told.trouble !== null) return make('div', { class: 'notice bad', role: 'alert' }, make('p', {}, sentence(told.trouble)));
-  if (told.faults.length > 0) {
+/** Whether the record is intact. */
+function chain(data) {
+  if (data.trouble !== null) return make('div', { class: 'notice bad', role: 'alert' }, make('p', {}, sentence(data.trouble)));
+  if (data.faults.length > 0) {
     return make('div', { class: 'notice bad', role: 'alert' },
       make('p', {}, make('strong', {}, 'The record was tampered with.')),
-      make('ul', {}, told.faults.map(fault => make('li', {}, seen(fault)))),
+      make('ul', {}, data.faults.map(fault => make('li', {}, revealed(fault)))),
     );
   }
-  return make('p', { class: 'lead' }, badge('✓ chain verified', 'good'), ` ${counted(told.lines, 'line')} in `, literal(told.folder));
+  return make('p', { class: 'lead' }, badge('✓ chain verified', 'good'), ` ${counted(data.lines, 'line')} in `, literal(data.folder));
 }
 
-function nothing(told, onlyRefusals) {
-  if (told.trouble !== null) return null;
-  if (onlyRefusals && told.lines > 0) return empty('No refusals', make('p', {}, 'Nothing among these lines was refused.'));
-  return empty('Nothing yet', make('p', {}, 'Every script that runs, every question to a service and every refusal leaves a line here.'));
+function nothing(data, onlyRefusals) {
+  if (data.trouble !== null) return null;
+  if (onlyRefusals && data.lines > 0) return empty('No refusals', make('p', {}, 'None of these entries is a refusal.'));
+  return empty('Nothing yet', make('p', {}, 'Every run of a script, every question to a service and every refusal is recorded here.'));
 }
 
-// A line may say anything: somebody may have changed it.
+// A line that was tampered with may contain anything.
 const list = value => (Array.isArray(value) ? value.map(text) : []);
 const text = value => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** What an entry says was not given. */
+/** What was refused, according to an entry. */
 function refused(entry) {
   const denials = [...list(entry.denials), ...list(entry.outcome?.denials)];
-  const asked = Number(entry.outcome?.refusals) || 0;
+  const notGranted = Number(entry.outcome?.refusals) || 0;
   return [
     entry.kind === 'refusal' && text(entry.reason ?? 'refused'),
-    asked > 0 && `${counted(asked, 'thing')} not granted`,
+    notGranted > 0 && `${counted(notGranted, 'thing')} not granted`,
     ...denials,
   ].filter(Boolean);
 }
@@ -64,13 +63,13 @@ function line(entry) {
   const denied = refused(entry);
   return make('li', { class: denied.length > 0 && 'refused' },
     make('div', { class: 'row-head' },
-      time && moment(text(time)),
-      kind === 'refusal' ? badge('refused', 'bad') : badge(said(text(kind ?? 'unreadable')), kind === 'run' || kind === 'query' ? '' : 'bad'),
+      time && timestamp(text(time)),
+      kind === 'refusal' ? badge('refused', 'bad') : badge(untrusted(text(kind ?? 'unreadable')), kind === 'run' || kind === 'query' ? '' : 'bad'),
       make('span', { class: 'names' }, names.map(name => literal(name))),
       make('span', { class: 'figure' }, outcome(entry)),
     ),
     denied.map(reason => make('p', { class: 'reason' }, sentence(reason))),
-    make('details', {}, make('summary', {}, entry.number === undefined ? 'This line' : `Line ${entry.number}`), make('pre', { class: 'text' }, seen(JSON.stringify(entry, null, 2)))),
+    make('details', {}, make('summary', {}, entry.number === undefined ? 'This line' : `Line ${entry.number}`), make('pre', { class: 'text' }, revealed(JSON.stringify(entry, null, 2)))),
   );
 }
 
@@ -79,7 +78,7 @@ function outcome({ kind, outcome, duration_ms: milliseconds, requests }) {
   const took = typeof milliseconds === 'number' ? `${milliseconds.toLocaleString('en')} ms` : null;
   if (typeof outcome === 'string') {
     const sent = list(requests).length;
-    return make('span', {}, said(outcome), sent > 0 && `, ${counted(sent, 'request')}`, took && `, ${took}`);
+    return make('span', {}, untrusted(outcome), sent > 0 && `, ${counted(sent, 'request')}`, took && `, ${took}`);
   }
   const { exit_code: code, limit_hit: limit, cancelled } = outcome ?? {};
   return [

@@ -1,6 +1,6 @@
-// Makes elements. Text goes in as text, whoever wrote it: nothing here reads HTML.
+// Creates elements. Text is always inserted as text: nothing here parses HTML.
 
-/** An element with attributes, listeners (`onclick` and the like) and children. What is `null` or `false` is left out. */
+/** Creates an element with attributes, listeners (such as `onclick`) and children. `null` and `false` are skipped. */
 export function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -12,15 +12,15 @@ export function make(name, attributes = {}, ...children) {
   return element;
 }
 
-// Characters that take no room or change the direction of those around them, as host/src/printable.rs has them. Line ends and
-// tabs stay.
+// Characters that are invisible or change the direction of text, as in host/crates/base/src/printable.rs. Line ends and tabs
+// stay.
 const HIDDEN =
   /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e01ef}]|\r(?!\n)/gu;
 
 const code = letter => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** A text in which nothing hides, as nodes. */
-export function seen(text) {
+/** Returns nodes for a text, with invisible characters replaced by their code points. */
+export function revealed(text) {
   const nodes = [];
   let from = 0;
   for (const { 0: letter, index } of text.matchAll(HIDDEN)) {
@@ -31,30 +31,30 @@ export function seen(text) {
   return nodes;
 }
 
-/** The same for where only plain text can stand. */
+/** Like `revealed`, for attributes and other plain text. */
 export const plain = text => text.replace(HIDDEN, code);
 
-/** Somebody else's words inside ours. Their direction of writing ends with them. */
-export const said = (text, attributes = {}) => make('bdi', attributes, seen(text));
+/** Text from a file or a service. Isolates its writing direction from ours. */
+export const untrusted = (text, attributes = {}) => make('bdi', attributes, revealed(text));
 
-/** A name as it is written in files. */
-export const literal = (text, attributes = {}) => make('code', attributes, said(text));
+/** A name or path, set in monospace. */
+export const literal = (text, attributes = {}) => make('code', attributes, untrusted(text));
 
-/** A message of the server, in which names are between backticks. */
-export const sentence = text => text.split('`').map((part, at) => (at % 2 === 1 ? literal(part) : seen(part)));
+/** A message of the server, with names in backticks set in monospace. */
+export const sentence = text => text.split('`').map((part, at) => (at % 2 === 1 ? literal(part) : revealed(part)));
 
-/** Why something cannot be shown, and what to do about it. */
+/** An error and its hint. */
 export const failure = (error, ...more) => make('div', { class: 'notice bad', role: 'alert' },
   more,
   make('p', {}, sentence(error.message)),
   error.hint && make('p', {}, sentence(error.hint)),
 );
 
-/** Where a skill is shown. */
-export const toSkill = (address, more = '') => `#/skill/${address.split('/').map(encodeURIComponent).join('/')}${more}`;
+/** The link to a skill. */
+export const skillHref = (address, more = '') => `#/skill/${address.split('/').map(encodeURIComponent).join('/')}${more}`;
 
 export const skillLink = (address, attributes = {}) =>
-  make('a', { href: toSkill(address), class: 'skill-name', ...attributes }, said(address));
+  make('a', { href: skillHref(address), class: 'skill-name', ...attributes }, untrusted(address));
 
 export const badge = (text, kind = '') => make('span', { class: `badge ${kind}` }, text);
 
@@ -63,7 +63,7 @@ export const empty = (title, ...more) => make('div', { class: 'empty' }, make('h
 /** `1 skill`, `2 skills`. */
 export const counted = (number, thing) => `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
 
-/** A number of bytes as people say it. */
+/** A number of bytes with a unit. */
 export function bytes(number) {
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const power = number < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(number) / 10));
@@ -71,12 +71,12 @@ export function bytes(number) {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[power]}`;
 }
 
-/** A moment in the time of whoever reads it. */
-export function moment(text) {
+/** A timestamp in local time. */
+export function timestamp(text) {
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) return make('span', { class: 'moment' }, seen(text));
+  if (Number.isNaN(date.getTime())) return make('span', { class: 'timestamp' }, revealed(text));
   const two = number => String(number).padStart(2, '0');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
   const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  return make('time', { class: 'moment', datetime: date.toISOString() }, `${day} ${time}`);
+  return make('time', { class: 'timestamp', datetime: date.toISOString() }, `${day} ${time}`);
 }

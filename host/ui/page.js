@@ -1,4 +1,4 @@
-// Which view is shown: the part of the address after `#` says it, so that every view has a link and a way back.
+// Selects the view by the part of the address after `#`, so that every view has a link and the back button works.
 
 import { showAsk } from './ask.js';
 import { showAudit } from './audit.js';
@@ -18,30 +18,30 @@ const VIEWS = {
 
 const main = document.getElementById('main');
 
-/** Grows with every change of the address, so that an answer that comes too late is not shown. */
-let turn = 0;
+/** The number of the current visit, by which late responses are discarded. */
+let currentVisit = 0;
 
-/** What a view is given: its place, what the address says, and how to tell things to whoever cannot see. */
+/** What a view is given: its element, the parsed address, and announcements for screen readers. */
 class Visit {
   constructor(name, rest, parameters) {
-    this.turn = ++turn;
+    this.number = ++currentVisit;
     Object.assign(this, { name, rest, parameters, main });
   }
 
-  get isOver() {
-    return this.turn !== turn;
+  get isStale() {
+    return this.number !== currentVisit;
   }
 
   title(text) {
     document.title = `${text} · skillcell`;
   }
 
-  tell(text) {
-    document.getElementById('said').textContent = text;
+  announce(text) {
+    document.getElementById('status').textContent = text;
   }
 }
 
-function read(hash) {
+function parse(hash) {
   const [path, query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [name, ...rest] = path.split('/');
   const decoded = text => {
@@ -55,7 +55,7 @@ function read(hash) {
 }
 
 async function show() {
-  const visit = new Visit(...read(location.hash));
+  const visit = new Visit(...parse(location.hash));
   const view = VIEWS[visit.name];
   if (!view) {
     location.replace('#/');
@@ -75,16 +75,16 @@ async function show() {
   try {
     await view.show(visit);
   } catch (error) {
-    if (!visit.isOver) fail(error);
+    if (!visit.isStale) fail(error);
   } finally {
-    if (!visit.isOver) main.removeAttribute('aria-busy');
+    if (!visit.isStale) main.removeAttribute('aria-busy');
   }
 }
 
 function fail(error) {
   main.replaceChildren(
     make('div', { class: 'page' },
-      failure(error, make('h1', {}, 'This cannot be shown')),
+      failure(error, make('h1', {}, 'This view cannot be shown')),
       make('button', { type: 'button', onclick: show }, 'Try again'),
     ),
   );

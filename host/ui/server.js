@@ -1,22 +1,21 @@
-// Questions to the server that this page comes from.
+// Requests to the server of this page.
 
-/** Why there is no answer, with what to do about it. */
-export class NoAnswer extends Error {
+export class RequestError extends Error {
   constructor(message, hint = '') {
     super(message);
     this.hint = hint;
   }
 }
 
-export async function ask(about, parameters = {}) {
+export async function fetchJson(endpoint, parameters = {}) {
   const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  let answer;
+  let response;
   try {
-    answer = await fetch(`api/${about}${query.length ? '?' : ''}${query.join('&')}`);
+    response = await fetch(`api/${endpoint}${query.length ? '?' : ''}${query.join('&')}`);
   } catch {
-    throw new NoAnswer('The server does not answer.', 'It has ended, or has another address now. Run `skillcell ui` again.');
+    throw new RequestError('The server does not respond.', 'It has stopped, or its address has changed. Run `skillcell ui` again.');
   }
-  const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new NoAnswer(told.error ?? `The server answered with ${answer.status}.`, told.hint);
-  return told;
+  const data = await response.json().catch(() => ({}));
+  if (!response.ok) throw new RequestError(data.error ?? `The server responded with ${response.status}.`, data.hint);
+  return data;
 }

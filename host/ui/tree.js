@@ -1,18 +1,18 @@
-// The tree of skills. It is one stop of the Tab key; the arrow keys move inside it. Only what is open is in the page, and long
-// lists grow on demand, so that ten thousand skills are no burden.
+// The tree of skills. It is a single Tab stop; the arrow keys move inside it. Only expanded entries are in the DOM, and long
+// lists grow on demand, so that ten thousand skills stay fast.
 
-import { counted, make, plain, said, toSkill } from './make.js';
+import { counted, make, plain, skillHref, untrusted } from './make.js';
 
-/** Most entries that are added below one parent at once. */
-const AT_ONCE = 200;
+/** Entries that are added below one parent at once. */
+const PAGE_SIZE = 200;
 
-/** A tree that is no larger is shown open. */
-const SMALL = 80;
+/** A tree of at most this size is shown expanded. */
+const MAX_EXPANDED = 80;
 
 export class Tree {
-  /** `told` hears how many skills are shown. */
-  constructor(all, told) {
-    this.told = told;
+  /** `onCount` is called with a text about how many skills are shown. */
+  constructor(all, onCount) {
+    this.onCount = onCount;
     this.open = new Set();
     this.picked = null;
     this.groups = 0;
@@ -21,32 +21,32 @@ export class Tree {
       onkeydown: event => this.key(event),
       onclick: event => this.click(event),
     });
-    this.take(all);
-    if (this.nodes.length <= SMALL) this.nodes.forEach(node => this.open.add(node.path));
-    else this.tops.filter(node => node.isRoot).forEach(node => this.open.add(node.path));
+    this.load(all);
+    if (this.nodes.length <= MAX_EXPANDED) this.nodes.forEach(node => this.open.add(node.path));
+    else this.topNodes.filter(node => node.isRoot).forEach(node => this.open.add(node.path));
   }
 
-  /** Another generation. What was open stays open. */
+  /** Shows another generation. Expanded entries stay expanded. */
   replace(all) {
-    this.take(all);
+    this.load(all);
     this.filter(this.words.join(' '));
   }
 
-  take(all) {
+  load(all) {
     const roots = all.roots.filter(root => root.skills > 0).length;
-    const above = [];
+    const ancestors = [];
     this.total = all.skills;
     this.byPath = new Map();
     this.nodes = all.nodes.map(plainNode => {
       const node = { ...plainNode, children: [], isRoot: roots > 1 && plainNode.depth === 0 };
-      above.length = Math.min(above.length, node.depth);
-      node.above = above.at(-1) ?? null;
-      node.above?.children.push(node);
-      above.push(node);
+      ancestors.length = Math.min(ancestors.length, node.depth);
+      node.parent = ancestors.at(-1) ?? null;
+      node.parent?.children.push(node);
+      ancestors.push(node);
       if (!node.isRoot) this.byPath.set(node.path, node);
       return node;
     });
-    this.tops = this.nodes.filter(node => node.above === null);
+    this.topNodes = this.nodes.filter(node => node.parent === null);
     this.words ??= [];
   }
 
@@ -54,51 +54,51 @@ export class Tree {
     this.words = text.toLowerCase().split(/\s+/).filter(Boolean);
     this.element.replaceChildren();
     if (this.words.length === 0) {
-      this.add(this.element, this.tops, 1, 0);
-      this.told(counted(this.total, 'skill'));
+      this.add(this.element, this.topNodes, 1, 0);
+      this.onCount(counted(this.total, 'skill'));
     } else {
-      const found = this.nodes.filter(node => !node.isRoot && this.matches(node));
-      this.add(this.element, found, 1, 0);
-      this.told(found.length === 0 ? 'No skill has these words' : `${found.length.toLocaleString('en')} of ${counted(this.total, 'skill')}`);
+      const matches = this.nodes.filter(node => !node.isRoot && this.matches(node));
+      this.add(this.element, matches, 1, 0);
+      this.onCount(matches.length === 0 ? 'No skill matches' : `${matches.length.toLocaleString('en')} of ${counted(this.total, 'skill')}`);
     }
     this.element.classList.toggle('flat', this.words.length > 0);
     this.mark();
   }
 
   matches(node) {
-    node.searched ??= [node.path, node.name, node.description, ...node.keywords].join('\n').toLowerCase();
-    return this.words.every(word => node.searched.includes(word));
+    node.searchText ??= [node.path, node.name, node.description, ...node.keywords].join('\n').toLowerCase();
+    return this.words.every(word => node.searchText.includes(word));
   }
 
-  /** Adds entries to a list, from one place on, and a way to see more. */
+  /** Adds a page of entries to a list, and an entry that shows the next page. */
   add(list, nodes, level, from) {
-    list.append(...nodes.slice(from, from + AT_ONCE).map(node => this.item(node, level)));
-    const left = nodes.length - from - AT_ONCE;
+    list.append(...nodes.slice(from, from + PAGE_SIZE).map(node => this.item(node, level)));
+    const left = nodes.length - from - PAGE_SIZE;
     if (left <= 0) return;
-    const label = `Show ${Math.min(left, AT_ONCE).toLocaleString('en')} more of ${left.toLocaleString('en')}`;
+    const label = `Show ${Math.min(left, PAGE_SIZE).toLocaleString('en')} more of ${left.toLocaleString('en')}`;
     const entry = make('span', { role: 'treeitem', class: 'entry more', 'aria-level': level, tabindex: -1 }, label);
     const more = make('li', { role: 'none' }, entry);
     entry.act = () => {
       more.remove();
-      this.add(list, nodes, level, from + AT_ONCE);
-      this.move(list.children[from + AT_ONCE].firstChild);
+      this.add(list, nodes, level, from + PAGE_SIZE);
+      this.move(list.children[from + PAGE_SIZE].firstChild);
     };
     list.append(more);
   }
 
-  /** An entry of the list. The link in it is what the keys move to; what is below it follows as a list of its own. */
+  /** Creates an entry. The link in it gets the focus; its children follow as a nested list. */
   item(node, level) {
     const isFlat = this.words.length > 0;
     const inside = [
       make('span', { class: 'twist', 'aria-hidden': 'true' }),
-      make('span', { class: 'name' }, said(isFlat ? node.path : node.name)),
-      node.description && make('span', { class: 'note' }, ' ', said(node.description)),
+      make('span', { class: 'name' }, untrusted(isFlat ? node.path : node.name)),
+      node.description && make('span', { class: 'note' }, ' ', untrusted(node.description)),
       node.scripts > 0 && make('span', { class: 'mark', title: counted(node.scripts, 'script'), 'aria-hidden': 'true' }, `${node.scripts}⚙︎`),
     ];
     const attributes = { role: 'treeitem', 'aria-level': level, tabindex: -1 };
     const entry = node.isRoot
       ? make('span', { ...attributes, class: 'entry root' }, inside)
-      : make('a', { ...attributes, class: 'entry', href: toSkill(node.path), title: plain(`${node.path}\n${node.description}`) }, inside);
+      : make('a', { ...attributes, class: 'entry', href: skillHref(node.path), title: plain(`${node.path}\n${node.description}`) }, inside);
     entry.node = node;
     const item = make('li', { role: 'none' }, entry);
     if (node.children.length > 0 && !isFlat) {
@@ -127,12 +127,12 @@ export class Tree {
     entry.nextSibling.remove();
   }
 
-  /** Shows which skill is picked, and opens what is above it. */
+  /** Marks the selected skill, and expands its parents. */
   pick(path) {
     if (this.picked === path) return this.mark();
     this.picked = path;
     const chain = [];
-    for (let node = this.byPath.get(path)?.above; node; node = node.above) chain.unshift(node);
+    for (let node = this.byPath.get(path)?.parent; node; node = node.parent) chain.unshift(node);
     if (this.words.length === 0) {
       for (const node of chain) {
         const entry = this.entries().find(entry => entry.node === node);
@@ -141,7 +141,7 @@ export class Tree {
       }
     }
     this.mark();
-    // The rest of the page stays where it is.
+    // `scrollIntoView` would scroll the rest of the page, too.
     const entry = this.element.querySelector('[aria-selected=true]');
     const side = this.element.closest('.side');
     if (entry && side) {
@@ -169,7 +169,7 @@ export class Tree {
     this.element.querySelector('[tabindex="0"]')?.focus();
   }
 
-  /** Moves the focus. What has it is where the Tab key comes back to. */
+  /** Moves the focus. The focused entry becomes the Tab stop. */
   move(entry) {
     if (!entry) return;
     for (const other of this.element.querySelectorAll('[tabindex="0"]')) other.tabIndex = -1;
@@ -183,14 +183,14 @@ export class Tree {
     const entries = this.entries();
     const at = entries.indexOf(entry);
     const state = entry.getAttribute('aria-expanded');
-    const above = entry.closest('[role=group]')?.previousSibling;
+    const parent = entry.closest('[role=group]')?.previousSibling;
     const actions = {
       ArrowDown: () => this.move(entries[at + 1]),
       ArrowUp: () => this.move(entries[at - 1]),
       Home: () => this.move(entries[0]),
       End: () => this.move(entries.at(-1)),
       ArrowRight: () => (state === 'false' ? this.expand(entry) : state === 'true' && this.move(entries[at + 1])),
-      ArrowLeft: () => (state === 'true' ? this.collapse(entry) : this.move(above)),
+      ArrowLeft: () => (state === 'true' ? this.collapse(entry) : this.move(parent)),
       Enter: () => this.choose(entry),
       ' ': () => this.choose(entry),
     };
@@ -201,7 +201,7 @@ export class Tree {
 
   click(event) {
     const entry = event.target.closest('[role=treeitem]');
-    // Whoever holds a key wants the link in another window.
+    // With a modifier key, the browser opens the link in another tab or window.
     if (!entry || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     this.move(entry);
@@ -213,7 +213,7 @@ export class Tree {
     if (entry.act) return entry.act();
     if (entry.node.isRoot) return this.toggle(entry);
     this.expand(entry);
-    location.hash = toSkill(entry.node.path);
+    location.hash = skillHref(entry.node.path);
   }
 
   toggle(entry) {

@@ -1,17 +1,16 @@
 //! The figures of the README, measured on this machine: `just bench`.
 //!
-//! Absolute times differ between machines, so each stands beside what the machine needs just to read the files, or beside
-//! the same engine without its sandbox.
+//! Absolute times differ between machines, so each is printed next to the time to read the files, or next to the time of the
+//! same engine without its sandbox.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
+use bindings::catalog::OperatorSettings;
+use guests::engine::{EngineInstance, EngineWorld, Quarantine, Terms};
+use guests::executor::Executor;
+use library::{roots, scan, snapshot::Snapshot};
+use scripts::Options as Scripts;
 use serde_json::{Value, json};
-use skillcell::bindings::catalog::OperatorSettings;
-use skillcell::config::Scripts;
-use skillcell::library::{roots, scan, snapshot::Snapshot};
-use skillcell::runtime::Runtime;
-use skillcell::set_aside::SetAside;
-use skillcell::worlds::engine::{EngineInstance, EngineWorld, Terms};
 use skillcell_tests::measure::{median, memory, shown, timed};
 use skillcell_tests::{Launch, Session, files_below, native_catalog, write_library};
 use std::path::Path;
@@ -20,7 +19,7 @@ use std::time::Instant;
 
 const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
-/// Starts of the server for each figure; the median counts.
+/// Starts of the server for each figure, of which the median is printed.
 const STARTS: usize = 7;
 
 fn main() {
@@ -32,14 +31,14 @@ fn main() {
         let library = folder.path().join("library");
         let task = write_library(&library, skills);
         println!("{skills} skills of 2 to 6 KB");
-        starting(&library, &task);
-        answering(&library, &task);
-        crossing(&library, &task);
+        measure_start(&library, &task);
+        measure_answers(&library, &task);
+        measure_calls(&library, &task);
         println!();
     }
 }
 
-fn starting(library: &Path, task: &str) {
+fn measure_start(library: &Path, task: &str) {
     let reading = median((0..STARTS).map(|_| timed(|| read_all(library))).collect());
     let mut handshakes = Vec::new();
     let mut first_answers = Vec::new();
@@ -58,11 +57,11 @@ fn starting(library: &Path, task: &str) {
     row("from start to first `get_skill` answered", &format!("{} ({ratio:.1} x reading)", shown(first)));
 }
 
-fn answering(library: &Path, task: &str) {
+fn measure_answers(library: &Path, task: &str) {
     let mut session = Launch::new(SKILLCELL).arg("--verbose").arg(library).start();
     find(&mut session, task);
-    session.wait_for_log("into engine 0");
-    session.wait_for_log("into engine 1");
+    session.wait_for_log("is in slot 0");
+    session.wait_for_log("is in slot 1");
     row("memory with both engines ready", &format!("{:.0} MB", memory(session.process_id())));
     for (name, arguments) in [
         ("get_skill", json!({"context": task})),
@@ -76,32 +75,32 @@ fn answering(library: &Path, task: &str) {
     row("memory after these questions", &format!("{:.0} MB", memory(session.process_id())));
 }
 
-/// The engine's own time for a question, inside and outside the sandbox.
-fn crossing(library: &Path, task: &str) {
+/// Measures the engine's own time for a question, with and without the sandbox.
+fn measure_calls(library: &Path, task: &str) {
     let mut engine = engine(library);
-    let inside = skillcell::bindings::catalog::Request { context: task.to_owned(), chosen: None };
+    let inside = bindings::catalog::Request { context: task.to_owned(), chosen: None };
     let catalog = native_catalog(library);
     let outside = skillcell_tests::Request { context: task.to_owned(), chosen: None };
     assert!(
-        matches!(engine.find(&inside, None), Ok(Ok(skillcell::bindings::catalog::Answer::Matched(_)))),
+        matches!(engine.find(&inside, None), Ok(Ok(bindings::catalog::Answer::Matched(_)))),
         "the task has an answer"
     );
     let sandboxed = median((0..500).map(|_| timed(|| drop(engine.find(&inside, None)))).collect());
     let native = median((0..500).map(|_| timed(|| drop(catalog.find(&outside, None)))).collect());
-    let border = median((0..500).map(|_| timed(|| drop(engine.problems(0)))).collect());
+    let empty_call = median((0..500).map(|_| timed(|| drop(engine.problems(0)))).collect());
     let ratio = sandboxed.as_secs_f64() / native.as_secs_f64();
     row("matching in the engine component", &shown(sandboxed));
     row("matching in the same engine, native", &format!("{} (component {ratio:.2} x)", shown(native)));
-    let share = 100.0 * border.as_secs_f64() / sandboxed.as_secs_f64();
-    row("one empty call over the border and back", &format!("{} ({share:.0} % of matching)", shown(border)));
+    let share = 100.0 * empty_call.as_secs_f64() / sandboxed.as_secs_f64();
+    row("one empty call over the border and back", &format!("{} ({share:.0} % of matching)", shown(empty_call)));
 }
 
 fn engine(library: &Path) -> EngineInstance {
-    let choice = roots::Choice { given: vec![library.display().to_string()], ..roots::Choice::default() };
-    let roots = roots::choose(&choice).expect("a root").into();
+    let choice = roots::RootOptions { given: vec![library.display().to_string()], ..roots::RootOptions::default() };
+    let roots = roots::resolve(&choice).expect("a root").into();
     let terms = Terms {
         roots,
-        set_aside: Arc::new(SetAside::default()),
+        quarantine: Arc::new(Quarantine::default()),
         file_limit: 1 << 20,
         operator: OperatorSettings {
             scripts: Scripts::default().terms(),
@@ -113,12 +112,13 @@ fn engine(library: &Path) -> EngineInstance {
             refresh_enabled: None,
             refresh_interval_minutes: None,
         },
-        duplicates: skillcell::bindings::catalog::Duplicates::Refuse,
+        duplicates: bindings::catalog::Duplicates::Refuse,
     };
-    let world = EngineWorld::bundled(Arc::new(Runtime::new().expect("a runtime"))).expect("the bundled engine");
+    let world =
+        EngineWorld::bundled(Arc::new(Executor::for_engines(None).expect("a runtime"))).expect("the bundled engine");
     let mut engine = world.instantiate(&terms).expect("an engine");
     let scan = scan::scan(&terms.roots, &Snapshot::default(), terms.file_limit).ok().flatten().expect("a library");
-    assert!(engine.update(Arc::new(scan.snapshot), &scan.changes).is_ok(), "the library is sound");
+    assert!(engine.update(Arc::new(scan.snapshot), &scan.changes).is_ok(), "the library is valid");
     engine
 }
 
@@ -126,7 +126,7 @@ fn find(session: &mut Session, task: &str) -> Value {
     session.call("get_skill", json!({"context": task}))
 }
 
-/// Lists every folder and reads every file, as simply as can be.
+/// Lists every folder and reads every file.
 fn read_all(folder: &Path) {
     for file in files_below(folder) {
         std::hint::black_box(std::fs::read(file).expect("a readable file"));

@@ -1,5 +1,5 @@
-//! How soon a change is served and told, and whether anybody waits for it, on 10,000 skills: `just bench`. Fails when a limit
-//! is missed.
+//! The time until a change is served and notified, and whether requests wait for it, on 10,000 skills: `just bench`. Fails when
+//! a limit is missed.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -18,40 +18,40 @@ const SKILLS: usize = 10_000;
 /// Skills at the end that no rebuild changes.
 const UNCHANGED: usize = 100;
 
-/// Edits that are asked for at once, and edits that are waited for until they are told.
-const ASKED: usize = 200;
-const EDITS: usize = 20;
+/// Edits that are followed by a request, and edits that are followed by waiting for the notification.
+const REQUESTED_EDITS: usize = 200;
+const NOTIFIED_EDITS: usize = 20;
 
-/// Times that everything changes, for each figure. Each tool is the first to be called behind a third of them.
+/// Changes of everything for each figure. Each tool is the first to be called after a third of them.
 const REBUILDS: usize = 6;
 
-/// The tools that are asked for single skills.
+/// The tools that return single skills.
 const TOOLS: [&str; 3] = ["skill", "read_skill", "get_skill"];
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// What a list may take while everything is brought in: the second that it waits at most, and its answer.
-const LIST_MEANWHILE: Limits = Limits { median: None, most: Some(MILLISECOND.saturating_mul(1_100)) };
+/// Limits of a list during a rebuild of everything: it waits for at most a second, and then answers.
+const LIST_DURING_REBUILD: Limits = Limits { median: None, p99: Some(MILLISECOND.saturating_mul(1_100)) };
 
-/// What a request about one skill may take while everything is brought in.
-const MEANWHILE: Limits =
-    Limits { median: Some(MILLISECOND.saturating_mul(5)), most: Some(MILLISECOND.saturating_mul(50)) };
+/// Limits of a request for one skill during a rebuild of everything.
+const DURING_REBUILD: Limits =
+    Limits { median: Some(MILLISECOND.saturating_mul(5)), p99: Some(MILLISECOND.saturating_mul(50)) };
 
 fn main() -> ExitCode {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_library(folder.path(), SKILLS);
     let mut session = Launch::new(SKILLCELL).arg("--verbose").arg(folder.path()).start();
     session.call_json("skills_list", json!({"query": "skill-0"}));
-    // From here on nothing of the start is left to do.
-    session.wait_for_log_that("both engines", |log| log.matches("brought generation 1 into engine").count() == 2);
+    // The start is complete now.
+    session.wait_for_log_that("both engines", |log| log.matches("generation 1 is in slot").count() == 2);
     println!("{SKILLS} skills");
     let mut bench =
-        Bench { tasks: tasks(folder.path()), library: folder.path().to_owned(), session, missed: 0, asked: 0 };
+        Bench { tasks: tasks(folder.path()), library: folder.path().to_owned(), session, missed: 0, requests: 0 };
     bench.next_calls();
     bench.notifications();
     bench.during_rebuilds();
     bench.lists_during_rebuilds();
-    bench.behind_checkouts();
+    bench.after_checkouts();
     if bench.missed > 0 {
         println!("{} limits were missed", bench.missed);
         return ExitCode::FAILURE;
@@ -62,30 +62,30 @@ fn main() -> ExitCode {
 struct Bench {
     session: Session,
     library: PathBuf,
-    /// For each skill in a tree a task that it answers.
+    /// A task that matches, for each tree skill.
     tasks: Vec<String>,
-    /// Limits that were missed.
+    /// The number of missed limits.
     missed: usize,
-    /// Questions so far.
-    asked: usize,
+    /// The number of requests so far.
+    requests: usize,
 }
 
-/// What times must not exceed.
+/// Limits for measured times.
 #[derive(Default)]
 struct Limits {
     median: Option<Duration>,
-    /// For 99 of 100.
-    most: Option<Duration>,
+    /// The 99th percentile.
+    p99: Option<Duration>,
 }
 
 impl Bench {
-    /// One file is edited, and the next call has its new text.
+    /// Edits one file, and checks that the next call has its new text.
     fn next_calls(&mut self) {
-        let file = self.file_of(0);
+        let file = self.skill_file(0);
         let before = read(&file);
-        let times = (0..ASKED).map(|edit| {
+        let times = (0..REQUESTED_EDITS).map(|edit| {
             let text = format!("{before}Edition {edit}.\n");
-            put(&file, &text);
+            replace_file(&file, &text);
             let started = Instant::now();
             let answer = self.session.call("skill", json!({"name": "skill-0"}));
             let time = started.elapsed();
@@ -94,107 +94,108 @@ impl Bench {
             time
         });
         let times = times.collect();
-        self.report("`skill` right behind an edit", times, &Limits { most: MEANWHILE.most, ..Limits::default() });
+        self.report("`skill` right after an edit", times, &Limits { p99: DURING_REBUILD.p99, ..Limits::default() });
     }
 
-    /// One description is edited, and clients are told.
+    /// Edits one description, and waits for the notification.
     fn notifications(&mut self) {
-        let file = self.file_of(2);
+        let file = self.skill_file(2);
         let before = read(&file);
-        let (mut told, mut rebuilt) = (Vec::new(), Vec::new());
-        for edit in 0..EDITS {
+        let (mut notified, mut rebuilt) = (Vec::new(), Vec::new());
+        for edit in 0..NOTIFIED_EDITS {
             let started = Instant::now();
-            put(&file, &before.replacen("description: ", &format!("description: edit {edit} "), 1));
-            let notice = self.session.notification("notifications/resources/list_changed");
-            told.push(started.elapsed());
-            let reason = notice["params"]["_meta"]["reason"].as_str().expect("a reason");
+            replace_file(&file, &before.replacen("description: ", &format!("description: edit {edit} "), 1));
+            let notification = self.session.notification("notifications/resources/list_changed");
+            notified.push(started.elapsed());
+            let reason = notification["params"]["_meta"]["reason"].as_str().expect("a reason");
             assert!(reason.ends_with(" in the folders of skills"), "{reason}");
             rebuilt.push(rebuilds(&self.session.log()).pop().expect("a rebuild was logged"));
         }
-        let told_within = Limits { most: Some(700 * MILLISECOND), ..Limits::default() };
-        self.report("from the edit to the notification", told, &told_within);
-        let rebuilt_within = Limits { median: Some(30 * MILLISECOND), ..Limits::default() };
-        self.report("from the look to the new generation", rebuilt, &rebuilt_within);
+        let notification_limits = Limits { p99: Some(700 * MILLISECOND), ..Limits::default() };
+        self.report("from the edit to the notification", notified, &notification_limits);
+        let rebuild_limits = Limits { median: Some(30 * MILLISECOND), ..Limits::default() };
+        self.report("from the scan to the new generation", rebuilt, &rebuild_limits);
     }
 
-    /// Nearly all files change, and single skills are asked for while somebody else brings that in.
+    /// Changes nearly all files, and requests single skills while another request applies the changes.
     fn during_rebuilds(&mut self) {
-        let (mut lasted, mut same, mut other) = (Vec::new(), Vec::new(), TOOLS.map(|_| Vec::new()));
+        let (mut durations, mut same, mut other) = (Vec::new(), Vec::new(), TOOLS.map(|_| Vec::new()));
         for rebuild in 0..REBUILDS {
             let mark = format!("Rebuild {rebuild}.");
             self.change_everything(&mark);
             let logged = self.session.log().len();
             let refresh = self.session.post("tools/call", json!({"name": "refresh_skills", "arguments": {}}));
-            let began = Instant::now();
-            let mut over = false;
-            while !over {
-                let unchanged = self.asked % (TOOLS.len() + 1) == TOOLS.len();
-                let tool = if unchanged { 0 } else { self.asked % (TOOLS.len() + 1) };
-                let (time, answer) = self.ask(tool, unchanged, |message| over |= message["id"] == refresh);
+            let started = Instant::now();
+            let mut is_over = false;
+            while !is_over {
+                let unchanged = self.requests % (TOOLS.len() + 1) == TOOLS.len();
+                let tool = if unchanged { 0 } else { self.requests % (TOOLS.len() + 1) };
+                let (time, answer) = self.ask(tool, unchanged, |message| is_over |= message["id"] == refresh);
                 assert!(unchanged || answer.contains(&mark), "an old text: {answer}");
-                // What was answered behind the rebuild was not answered during it.
-                if !over {
+                // An answer after the rebuild does not count.
+                if !is_over {
                     (if unchanged { &mut same } else { &mut other[tool] }).push(time);
                 }
             }
-            lasted.push(began.elapsed());
+            durations.push(started.elapsed());
             let rebuilds = rebuilds(&self.session.log()[logged..]);
-            assert!(rebuilds.iter().any(|time| *time > 100 * MILLISECOND), "{rebuilds:?} are none of everything");
-            self.calm_down();
+            assert!(rebuilds.iter().any(|time| *time > 100 * MILLISECOND), "no rebuild of everything in {rebuilds:?}");
+            self.wait_until_settled();
         }
-        self.report("a rebuild of everything", lasted, &Limits::default());
-        self.report("`skill` meanwhile, its file unchanged", same, &MEANWHILE);
+        self.report("a rebuild of everything", durations, &Limits::default());
+        self.report("`skill` during that, its file unchanged", same, &DURING_REBUILD);
         for (tool, times) in TOOLS.iter().zip(other) {
-            self.report(&format!("`{tool}` meanwhile, its file changed"), times, &MEANWHILE);
+            self.report(&format!("`{tool}` during that, its file changed"), times, &DURING_REBUILD);
         }
     }
 
-    /// The same for lists, which wait for that.
+    /// Changes nearly all files, and requests lists while another request applies the changes.
     fn lists_during_rebuilds(&mut self) {
         let mut times = Vec::new();
         for rebuild in 0..REBUILDS {
             self.change_everything(&format!("Listed {rebuild}."));
-            let started = self.session.log().matches("bringing in generation ").count();
+            let rebuilds_before = self.session.log().matches("applying generation ").count();
             let refresh = self.session.post("tools/call", json!({"name": "refresh_skills", "arguments": {}}));
-            self.session.wait_for_log_that("a rebuild", |log| log.matches("bringing in generation ").count() > started);
-            let began = Instant::now();
+            self.session
+                .wait_for_log_that("a rebuild", |log| log.matches("applying generation ").count() > rebuilds_before);
+            let started = Instant::now();
             self.session.call_json("skills_list", json!({"query": "skill-0"}));
-            times.push(began.elapsed());
+            times.push(started.elapsed());
             self.session.answer(&refresh);
-            self.calm_down();
+            self.wait_until_settled();
         }
-        self.report("`skills_list` meanwhile", times, &LIST_MEANWHILE);
+        self.report("`skills_list` during a rebuild", times, &LIST_DURING_REBUILD);
     }
 
-    /// Nearly all files change, and whoever asks for a single skill first finds that out.
-    fn behind_checkouts(&mut self) {
+    /// Changes nearly all files, and requests single skills, the first of which finds the changes.
+    fn after_checkouts(&mut self) {
         let (mut first, mut others) = (Vec::new(), TOOLS.map(|_| Vec::new()));
         for checkout in 0..REBUILDS {
             let mark = format!("Checkout {checkout}.");
             self.change_everything(&mark);
             let served = rebuilds(&self.session.log()).len();
-            self.asked = checkout;
+            self.requests = checkout;
             let mut is_first = true;
             while rebuilds(&self.session.log()).len() == served {
-                let tool = self.asked % TOOLS.len();
+                let tool = self.requests % TOOLS.len();
                 let (time, answer) = self.ask(tool, false, |_| ());
                 assert!(answer.contains(&mark), "an old text: {answer}");
                 (if is_first { &mut first } else { &mut others[tool] }).push(time);
                 is_first = false;
             }
-            self.calm_down();
+            self.wait_until_settled();
         }
-        self.report("the first call behind a checkout", first, &Limits { most: MEANWHILE.most, ..Limits::default() });
+        self.report("the first call after a checkout", first, &Limits { p99: DURING_REBUILD.p99, ..Limits::default() });
         for (tool, times) in TOOLS.iter().zip(others) {
-            self.report(&format!("`{tool}` after that, until all is served"), times, &MEANWHILE);
+            self.report(&format!("`{tool}` after that, until all is served"), times, &DURING_REBUILD);
         }
     }
 
-    /// Asks for one skill, each time another one, and shows every message until the answer.
+    /// Requests a skill, a different one each time, and passes every message until the answer to `each`.
     fn ask(&mut self, tool: usize, unchanged: bool, mut each: impl FnMut(&Value)) -> (Duration, String) {
-        self.asked += 1;
+        self.requests += 1;
         let last = if unchanged { UNCHANGED } else { SKILLS - UNCHANGED };
-        let number = self.asked * 7 % last / 2 * 2 + if unchanged { SKILLS - UNCHANGED } else { 0 };
+        let number = self.requests * 7 % last / 2 * 2 + if unchanged { SKILLS - UNCHANGED } else { 0 };
         let arguments = match TOOLS[tool] {
             "get_skill" => json!({"context": self.tasks[number / 2]}),
             _ => json!({"name": format!("skill-{number}")}),
@@ -212,55 +213,55 @@ impl Bench {
         }
     }
 
-    /// Puts a line behind all files but the last.
+    /// Appends a line to all files but the last ones.
     fn change_everything(&self, mark: &str) {
         for number in 0..SKILLS - UNCHANGED {
-            let file = self.file_of(number);
-            put(&file, &format!("{}{mark}\n", read(&file)));
+            let file = self.skill_file(number);
+            replace_file(&file, &format!("{}{mark}\n", read(&file)));
         }
     }
 
-    /// Waits until both engines have what changed, and nothing is left to be told.
-    fn calm_down(&mut self) {
+    /// Waits until both engines have all changes.
+    fn wait_until_settled(&mut self) {
         self.session.call_json("skills_list", json!({"query": "skill-0"}));
         self.session.wait_for_log_that("both engines", |log| {
-            let last = log.rsplit("bringing in generation ").next().and_then(|rest| rest.split_whitespace().next());
-            last.is_none_or(|last| log.matches(&format!("brought generation {last} into engine")).count() == 2)
+            let last = log.rsplit("applying generation ").next().and_then(|rest| rest.split_whitespace().next());
+            last.is_none_or(|last| log.matches(&format!("generation {last} is in slot")).count() == 2)
         });
     }
 
     fn report(&mut self, what: &str, mut times: Vec<Duration>, limits: &Limits) {
         times.sort_unstable();
-        let (worst, most) = (times[times.len() - 1], times[times.len() * 99 / 100]);
+        let (worst, p99) = (times[times.len() - 1], times[times.len() * 99 / 100]);
         let count = times.len();
         let middle = median(times);
         let mut note = String::new();
-        for (name, time, limit) in [("median", middle, limits.median), ("p99", most, limits.most)] {
+        for (name, time, limit) in [("median", middle, limits.median), ("p99", p99, limits.p99)] {
             let Some(limit) = limit else { continue };
             let verdict = if time < limit { "" } else { ", MISSED" };
             self.missed += usize::from(time >= limit);
             let _ = write!(note, "; {name} to be under {}{verdict}", shown(limit));
         }
-        let (middle, most, worst) = (shown(middle), shown(most), shown(worst));
-        println!("  {what:<44} median {middle}, p99 {most}, worst {worst} ({count} times{note})");
+        let (middle, p99, worst) = (shown(middle), shown(p99), shown(worst));
+        println!("  {what:<44} median {middle}, p99 {p99}, worst {worst} ({count} times{note})");
     }
 
-    fn file_of(&self, number: usize) -> PathBuf {
-        file_of(&self.library, number)
+    fn skill_file(&self, number: usize) -> PathBuf {
+        skill_file(&self.library, number)
     }
 }
 
-/// The times of all rebuilds, as the server logs them.
+/// Returns the logged times of all rebuilds.
 fn rebuilds(log: &str) -> Vec<Duration> {
     let number = |rest: &str| rest.split_whitespace().next().and_then(|text| text.parse().ok());
     let times = log.split("is served after ").skip(1).filter_map(number);
     times.map(Duration::from_micros).collect()
 }
 
-/// The keywords of each skill in a tree that nobody else has, as a task.
+/// Returns a task for each tree skill, made of the keywords that only this skill has.
 fn tasks(library: &Path) -> Vec<String> {
     let task = |number: usize| {
-        let text = read(&file_of(library, number));
+        let text = read(&skill_file(library, number));
         let line = text.lines().find_map(|line| line.strip_prefix("keywords: [")).expect("keywords");
         let keywords: Vec<&str> = line.trim_end_matches(']').split(", ").skip(2).collect();
         format!("write the {} of our component", keywords.join(" and the "))
@@ -268,8 +269,8 @@ fn tasks(library: &Path) -> Vec<String> {
     (1..SKILLS).step_by(2).map(task).collect()
 }
 
-/// As `write_library` has them.
-fn file_of(library: &Path, number: usize) -> PathBuf {
+/// Returns the path of a skill that `write_library` wrote.
+fn skill_file(library: &Path, number: usize) -> PathBuf {
     let group = number % 50;
     let path = match number % 2 {
         0 => format!("team{group}/skill-{number}/SKILL.md"),
@@ -283,7 +284,7 @@ fn read(file: &Path) -> String {
 }
 
 /// Writes a file in one step.
-fn put(file: &Path, text: &str) {
+fn replace_file(file: &Path, text: &str) {
     let next = file.with_file_name(".next");
     std::fs::write(&next, text).expect("a writable folder");
     std::fs::rename(&next, file).expect("a writable folder");

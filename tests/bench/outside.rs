@@ -1,6 +1,6 @@
 //! The scripts of `fixtures`, run by the interpreters of this machine: `just outside`.
 //!
-//! What is recorded beside them must be what they print outside the sandbox. The tests compare the sandbox with the record.
+//! The recorded output must be the output outside the sandbox. The tests compare the sandbox with the recordings.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 fn main() -> ExitCode {
-    let mut seen: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for entry in std::fs::read_dir(repository().join("fixtures/scripts")).expect("the fixtures are there").flatten() {
+    let mut counts_by_interpreter: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for entry in std::fs::read_dir(repository().join("fixtures/scripts")).expect("the fixtures exist").flatten() {
         let Ok(text) = std::fs::read_to_string(entry.path().join("runs.json")) else { continue };
         let runs: Vec<Value> = serde_json::from_str(&text).expect("a list of runs");
         for run in runs {
@@ -24,22 +24,22 @@ fn main() -> ExitCode {
                 let name: String = name.chars().map(letter).collect();
                 (format!("SKILL_ARG_{name}"), value.as_str().unwrap_or_default().to_owned())
             });
-            compare(&mut seen, interpreter, &script, &entry.path(), variables.collect(), &run);
+            compare(&mut counts_by_interpreter, interpreter, &script, &entry.path(), variables.collect(), &run);
         }
     }
-    let recorded = std::fs::read_to_string(repository().join("fixtures/runtimes/shell.json")).expect("the record");
+    let recorded = std::fs::read_to_string(repository().join("fixtures/runtimes/shell.json")).expect("the recordings");
     let recorded: BTreeMap<String, Value> = serde_json::from_str(&recorded).expect("a map of scripts");
     for (name, expected) in recorded {
         let script = repository().join("fixtures/runtimes/shell").join(&name);
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path().display().to_string();
         let variables = vec![("HOME".to_owned(), home.clone()), ("TMPDIR".to_owned(), home)];
-        compare(&mut seen, "bash", &script, folder.path(), variables, &expected);
+        compare(&mut counts_by_interpreter, "bash", &script, folder.path(), variables, &expected);
     }
-    for (interpreter, (good, bad)) in &seen {
-        println!("{interpreter}: {good} runs as recorded, {bad} differ");
+    for (interpreter, (matches, differs)) in &counts_by_interpreter {
+        println!("{interpreter}: {matches} runs as recorded, {differs} differ");
     }
-    ExitCode::from(u8::from(seen.values().any(|(_, bad)| *bad > 0)))
+    ExitCode::from(u8::from(counts_by_interpreter.values().any(|(_, differs)| *differs > 0)))
 }
 
 fn interpreter(script: &Path) -> Option<&'static str> {
@@ -52,7 +52,7 @@ fn interpreter(script: &Path) -> Option<&'static str> {
 }
 
 fn compare<'a>(
-    seen: &mut BTreeMap<&'a str, (usize, usize)>,
+    counts_by_interpreter: &mut BTreeMap<&'a str, (usize, usize)>,
     interpreter: &'a str,
     script: &Path,
     folder: &Path,
@@ -65,19 +65,19 @@ fn compare<'a>(
     command.env("PYTHONDONTWRITEBYTECODE", "1").envs(variables);
     let Ok(output) = command.arg(script).current_dir(folder).stdin(Stdio::null()).output() else { return };
     let name = script.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let plain = |bytes: &[u8]| {
+    let normalize = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&script.display().to_string(), &format!("/skill/{name}"));
         text.replace(&folder.display().to_string(), "FOLDER").replace("/tmp", "FOLDER")
     };
-    let wanted = |field: &str| expected[field].as_str().unwrap_or_default().replace("/tmp", "FOLDER");
-    let good = plain(&output.stdout) == wanted("stdout")
-        && plain(&output.stderr) == wanted("stderr")
+    let expected_text = |field: &str| expected[field].as_str().unwrap_or_default().replace("/tmp", "FOLDER");
+    let matches = normalize(&output.stdout) == expected_text("stdout")
+        && normalize(&output.stderr) == expected_text("stderr")
         && output.status.code().map(i64::from) == expected["exit_code"].as_i64();
-    let counts = seen.entry(interpreter).or_default();
-    if good {
+    let counts = counts_by_interpreter.entry(interpreter).or_default();
+    if matches {
         counts.0 += 1;
     } else {
         counts.1 += 1;
-        println!("{} differs:\n{}{}", script.display(), plain(&output.stdout), plain(&output.stderr));
+        println!("{} differs:\n{}{}", script.display(), normalize(&output.stdout), normalize(&output.stderr));
     }
 }

@@ -1,7 +1,7 @@
 //! How well each scorer finds the right skill: `just eval`.
 //!
-//! The real server is asked every question of `fixtures/ranking` over stdio, once with each scorer. Only `report` says how good they
-//! are. Ends with an error when `hybrid` misses what is promised of it there.
+//! Sends every question of `fixtures/ranking` to the real server over stdio, once with each scorer. Only the set `report`
+//! measures the quality. Fails when `hybrid` misses one of its promises there.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -13,7 +13,7 @@ const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 const SCORERS: [&str; 3] = ["keyword", "bm25", "hybrid"];
 
 fn main() -> ExitCode {
-    let mut kept = true;
+    let mut all_kept = true;
     for part in ["tune", "report"] {
         let questions = questions(part);
         println!("{part}: {} questions", questions.len());
@@ -22,19 +22,19 @@ fn main() -> ExitCode {
         if part == "report" {
             for (is_kept, promise) in tallies[2].promises() {
                 println!("{}: {} {promise}", if is_kept { "kept" } else { "MISSED" }, tallies[2].scorer);
-                kept &= is_kept;
+                all_kept &= is_kept;
             }
         }
     }
-    if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if all_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A figure of a tally, as it is printed.
-type Shown = fn(&Tally) -> String;
+/// Formats a figure of a tally.
+type Figure = fn(&Tally) -> String;
 
 fn print_table(tallies: &[Tally]) {
     row("", tallies.iter().map(|tally| tally.scorer.to_owned()));
-    let shares: [(&str, Shown); 7] = [
+    let shares: [(&str, Figure); 7] = [
         ("right at 1", |tally| share(tally.right_at_1, tally.with_answer)),
         ("right in 3", |tally| share(tally.right_in_3, tally.with_answer)),
         ("mean reciprocal rank", |tally| format!("{:.3}", tally.reciprocal_ranks / f64::from(tally.with_answer))),

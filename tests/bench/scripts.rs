@@ -1,4 +1,4 @@
-//! What the sandbox costs a script, beside the same script as a child process on this machine: part of `just bench`.
+//! The cost of the sandbox for scripts, next to the same script as a child process: part of `just bench`.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -13,7 +13,7 @@ const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
 const RUNS: usize = 100;
 
-/// A language, the command that runs it elsewhere, a script that does nothing and one that computes.
+/// A language, the command that runs it natively, a trivial script and one that computes.
 struct Language {
     name: &'static str,
     command: &'static [&'static str],
@@ -71,22 +71,22 @@ fn main() {
 }
 
 fn report(library: &Path, skill: &Path, language: &Language) {
-    let mut firsts = Vec::new();
+    let mut first_runs = Vec::new();
     for _ in 0..5 {
         let mut fresh = Launch::new(SKILLCELL).arg("--quiet").arg(library).start();
-        firsts.push(timed(|| run(&mut fresh, language.trivial.0)));
+        first_runs.push(timed(|| run(&mut fresh, language.trivial.0)));
     }
     let mut session = Launch::new(SKILLCELL).arg("--quiet").arg(library).start();
     run(&mut session, language.trivial.0);
     let sandbox = median((0..RUNS).map(|_| timed(|| run(&mut session, language.trivial.0))).collect());
     let heavy = median((0..5).map(|_| timed(|| run(&mut session, language.heavy.0))).collect());
-    let (mut plain, mut heavy_plain) = (None, None);
+    let (mut native, mut heavy_native) = (None, None);
     if child(language, skill, language.trivial.0).is_some() {
         let runs = if language.command.len() > 1 { 10 } else { RUNS };
-        plain = Some(median((0..runs).filter_map(|_| child(language, skill, language.trivial.0)).collect()));
-        heavy_plain = Some(median((0..3).filter_map(|_| child(language, skill, language.heavy.0)).collect()));
+        native = Some(median((0..runs).filter_map(|_| child(language, skill, language.trivial.0)).collect()));
+        heavy_native = Some(median((0..3).filter_map(|_| child(language, skill, language.heavy.0)).collect()));
     }
-    let shown = |time: Option<Duration>| time.map_or("not here".to_owned(), shown);
+    let shown = |time: Option<Duration>| time.map_or("missing".to_owned(), shown);
     let ratio = |child: Option<Duration>, own: Duration| {
         child.map_or(String::new(), |child| format!("{:.1} x", child.as_secs_f64() / own.as_secs_f64()))
     };
@@ -94,12 +94,12 @@ fn report(library: &Path, skill: &Path, language: &Language) {
         "{:<12} {:>12} {:>14} {:>10} {:>12}   {:>10} {:>12} {}",
         language.name,
         shown(Some(sandbox)),
-        shown(plain),
-        ratio(plain, sandbox),
-        shown(Some(median(firsts))),
+        shown(native),
+        ratio(native, sandbox),
+        shown(Some(median(first_runs))),
         shown(Some(heavy)),
-        shown(heavy_plain),
-        ratio(heavy_plain, heavy),
+        shown(heavy_native),
+        ratio(heavy_native, heavy),
     );
 }
 
@@ -108,12 +108,12 @@ fn run(session: &mut Session, file: &str) {
     assert_eq!(result["exit_code"], Value::from(0), "{result}");
 }
 
-/// The time of a child process, or nothing where there is no such interpreter.
+/// Returns the time of a child process, or nothing if the interpreter is missing.
 fn child(language: &Language, skill: &Path, file: &str) -> Option<Duration> {
     let (program, arguments) = language.command.split_first()?;
     let mut command = Command::new(program);
     command.args(arguments).arg(skill.join(file)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let began = Instant::now();
+    let started = Instant::now();
     let status = command.status().ok()?;
-    status.success().then(|| began.elapsed())
+    status.success().then(|| started.elapsed())
 }

@@ -1,7 +1,7 @@
-//! How fast the server answers, over stdio and over HTTP with many clients at once: `just bench`.
+//! The speed of answers, over stdio and over HTTP with many concurrent clients: `just bench`.
 //!
-//! The way to another process and back costs the same on any server, so each figure stands beside `cat`, which does nothing
-//! else. `--seconds N` sets how long the load lasts.
+//! The round trip to another process costs the same on any server, so figures are printed next to those of `cat`.
+//! `--seconds N` sets how long the load lasts.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
-/// Questions asked one at a time, and at once.
-const ONE_BY_ONE: usize = 2_000;
-const AT_ONCE: usize = 50_000;
+/// Requests that are sent one at a time, and pipelined ones.
+const SEQUENTIAL: usize = 2_000;
+const PIPELINED: usize = 50_000;
 
 /// Clients of the load over HTTP.
 const CLIENTS: usize = 64;
@@ -37,28 +37,28 @@ fn over_stdio(library: &Path) {
     println!("stdio, 1,000 skills");
     let mut echo = Pipe::start(Command::new("cat"));
     let line = request(0, "tools/call", &json!({"name": "skill", "arguments": {"name": "x"}}));
-    let floor = median((0..ONE_BY_ONE).map(|_| echo.timed(&line)).collect());
-    row("a line to `cat` and back, median", &shown(floor));
+    let echo_time = median((0..SEQUENTIAL).map(|_| echo.timed(&line)).collect());
+    row("a line to `cat` and back, median", &shown(echo_time));
 
     let mut command = Command::new(SKILLCELL);
     command.args(["serve", "--quiet"]).arg(library).env("HOME", library);
     let mut server = Pipe::start(command);
-    server.shake_hands();
+    server.initialize();
     let names = server.names();
     let skill = |number: usize| {
         let name = &names[number * 7 % names.len()];
         request(number + 1_000, "tools/call", &json!({"name": "skill", "arguments": {"name": name}}))
     };
-    let times: Vec<Duration> = (0..ONE_BY_ONE).map(|number| server.timed(&skill(number))).collect();
+    let times: Vec<Duration> = (0..SEQUENTIAL).map(|number| server.timed(&skill(number))).collect();
     let one = median(times);
-    let ratio = one.as_secs_f64() / floor.as_secs_f64();
+    let ratio = one.as_secs_f64() / echo_time.as_secs_f64();
     row("`skill`, one at a time, median", &format!("{} ({ratio:.1} x `cat`)", shown(one)));
     let list = request(1, "tools/list", &json!({}));
     row("`tools/list` with its catalog, median", &shown(median((0..500).map(|_| server.timed(&list)).collect())));
 
-    let lines: Vec<u8> = (0..AT_ONCE).flat_map(skill).collect();
-    let rate = server.rate(&lines, AT_ONCE);
-    let echo_rate = echo.rate(&lines, AT_ONCE);
+    let lines: Vec<u8> = (0..PIPELINED).flat_map(skill).collect();
+    let rate = server.rate(&lines, PIPELINED);
+    let echo_rate = echo.rate(&lines, PIPELINED);
     row("`skill`, pipelined", &format!("{rate:.0} a second (`cat` {echo_rate:.0})"));
 }
 
@@ -67,38 +67,38 @@ fn over_http(library: &Path, time: Duration) {
     let server = Launch::new(SKILLCELL).arg("--quiet").arg(library).http();
     let names = names_over_http(&server);
     let (answers, errors) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let over = AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
     let mut early = 0.0;
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
-            let (names, server, answers, errors, over) = (&names, &server, &answers, &errors, &over);
+            let (names, server, answers, errors, is_over) = (&names, &server, &answers, &errors, &is_over);
             scope.spawn(move || {
                 let mut connection = server.connect();
                 let mut number = client;
-                while !over.load(Ordering::Relaxed) {
+                while !is_over.load(Ordering::Relaxed) {
                     let name = &names[number % names.len()];
                     let id = u64::try_from(number).unwrap_or(0);
                     connection.send(&server.message("2025-11-25", &call(id, "skill", &json!({"name": name}))));
                     let reply = connection.reply();
-                    let right = reply.status == 200 && reply.body.contains(&format!("Loading: {name}\\n"));
-                    (if right { answers } else { errors }).fetch_add(1, Ordering::Relaxed);
+                    let is_right = reply.status == 200 && reply.body.contains(&format!("Loading: {name}\\n"));
+                    (if is_right { answers } else { errors }).fetch_add(1, Ordering::Relaxed);
                     number += CLIENTS;
                 }
             });
         }
-        // The load begins when every client has been served a few times.
+        // The measurement begins when the clients have been served a few times.
         while answers.load(Ordering::Relaxed) < 10 * CLIENTS {
             std::thread::yield_now();
         }
         let started = Instant::now();
-        // Waiting is what a load test does.
+        // A load test has to wait.
         let wait = |until: Duration| std::thread::park_timeout(until.saturating_sub(started.elapsed()));
         wait(Duration::from_secs(1));
         early = memory(server.session.process_id());
         while started.elapsed() < time {
             wait(time);
         }
-        over.store(true, Ordering::Relaxed);
+        is_over.store(true, Ordering::Relaxed);
     });
     let late = memory(server.session.process_id());
     let answers = answers.load(Ordering::Relaxed);
@@ -133,7 +133,7 @@ impl Pipe {
         Self { child, input, output }
     }
 
-    fn shake_hands(&mut self) {
+    fn initialize(&mut self) {
         let client = json!({"name": "bench", "version": "1"});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
         self.ask(&request(0, "initialize", &params));
@@ -159,7 +159,7 @@ impl Pipe {
         started.elapsed()
     }
 
-    /// Answers a second when all questions are written without waiting.
+    /// Returns the answers per second if all requests are written without waiting.
     fn rate(&mut self, lines: &[u8], count: usize) -> f64 {
         let started = Instant::now();
         std::thread::scope(|scope| {

@@ -1,10 +1,10 @@
-// What people do with the page, with a keyboard and without.
+// What users do with the page, with and without a keyboard.
 
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { AXE, EVIL, launch, library, livedIn, open, serve, temporary, write } from './scene.mjs';
+import { AXE, EVIL, launch, library, open, serve, temporary, usedHome, write } from './scene.mjs';
 
 const AUTH = '#/skill/ui/react/auth';
 const VIEWS = {
@@ -27,7 +27,7 @@ let skills, server, browser, visit;
 
 before(async () => {
   skills = library();
-  server = await serve(skills, livedIn(skills));
+  server = await serve(skills, usedHome(skills));
   browser = await launch();
 });
 after(async () => {
@@ -38,15 +38,15 @@ beforeEach(async () => {
   visit = await open(browser);
 });
 afterEach(async () => {
-  const { wrongs, asked } = visit;
+  const { errors, origins } = visit;
   await visit.close();
-  assert.deepEqual(wrongs, []);
-  assert.deepEqual([...asked].filter(origin => origin !== new URL(server.address).origin && origin !== 'null'), []);
+  assert.deepEqual(errors, []);
+  assert.deepEqual([...origins].filter(origin => origin !== new URL(server.address).origin && origin !== 'null'), []);
 });
 
 const text = (page, selector) => page.locator(selector).innerText();
 
-test('the tree is one stop of the Tab key, and the arrow keys lead to a skill with what it inherits', async () => {
+test('the tree is one tab stop, and the arrow keys lead to a skill with its inheritance', async () => {
   const { page } = visit;
   await visit.show(server.address);
   await page.locator('#filter').focus();
@@ -57,7 +57,7 @@ test('the tree is one stop of the Tab key, and the arrow keys lead to a skill wi
   const path = ['root', 'ui', 'react', 'auth'];
   for (const [depth, name] of path.entries()) {
     if (depth > 0) await page.keyboard.press('ArrowRight');
-    // Opened anew, so that opening is tried too.
+    // Closed and opened again, so that both are tested.
     if (depth > 0 && await page.evaluate(() => document.activeElement.getAttribute('aria-expanded')) === 'true') {
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('ArrowRight');
@@ -67,7 +67,7 @@ test('the tree is one stop of the Tab key, and the arrow keys lead to a skill wi
   }
   await page.keyboard.press('Enter');
   await page.locator('.skill h1').waitFor();
-  assert.equal(await focused(), 'auth', 'the focus stays where the hand is');
+  assert.equal(await focused(), 'auth', 'the focus stays in the tree');
   assert.equal(new URL(page.url()).hash, AUTH);
   assert.deepEqual(await page.locator('.inheritance li').allInnerTexts(), ['_root', 'ui/_index', 'ui/react/_index', 'ui/react/auth']);
   assert.deepEqual(await page.locator('.part > summary').allInnerTexts(), [
@@ -82,7 +82,7 @@ test('the tree is one stop of the Tab key, and the arrow keys lead to a skill wi
   assert.equal(await focused(), 'react', 'one level up');
 });
 
-test('a filter finds skills by their words, and leads on with the arrow keys', async () => {
+test('a filter finds skills by their words, and the arrow keys go to the results', async () => {
   const { page } = visit;
   await visit.show(server.address);
   await page.locator('#filter').fill('POSTGRESQL schema');
@@ -93,12 +93,12 @@ test('a filter finds skills by their words, and leads on with the arrow keys', a
   await page.locator('.skill h1').waitFor();
   assert.equal(await text(page, '.skill h1'), 'data/migrations');
   await page.locator('#filter').fill('no such words');
-  assert.equal(await text(page, '.count'), 'No skill has these words');
+  assert.equal(await text(page, '.count'), 'No skill matches');
   await page.locator('#filter').fill('');
   assert.equal(await text(page, '[aria-selected=true] .name'), 'migrations');
 });
 
-test('every view has an address, and the way back works', async () => {
+test('every view has an address, and going back works', async () => {
   const { page } = visit;
   await visit.show(server.address, AUTH);
   await page.getByRole('link', { name: 'As written' }).click();
@@ -118,10 +118,10 @@ test('every view has an address, and the way back works', async () => {
   await page.locator('h1', { hasText: 'Catalog' }).waitFor();
 });
 
-test('a ranking shows what each scorer gives, who decides, and what is needed', async () => {
+test('a ranking shows each score, the deciding scorer, and the thresholds', async () => {
   const { page } = visit;
   await visit.show(server.address, '#/ask');
-  await page.getByLabel('The task, as an agent would put it').fill('build a React login form component');
+  await page.getByLabel('The task, as an agent would phrase it').fill('build a React login form component');
   await page.keyboard.press('Enter');
   await page.locator('.ranking').waitFor();
   assert.match(await text(page, '.verdict'), /The answer is ui\/react\/auth with a score of 0\.800/);
@@ -131,12 +131,12 @@ test('a ranking shows what each scorer gives, who decides, and what is needed', 
   assert.equal(await best.locator('.decides th bdi').innerText(), 'keyword');
   assert.match(await best.locator('.decides .reason').innerText(), /react/);
   assert.match(await text(page, '.reasons'), /a score of 0\.2[\s\S]*a lead of 0\.1[\s\S]*leads by/);
-  assert.match(await text(page, '#said'), /The answer is ui\/react\/auth/);
-  await page.getByLabel('The task, as an agent would put it').fill('add login with authentication');
+  assert.match(await text(page, '#status'), /The answer is ui\/react\/auth/);
+  await page.getByLabel('The task, as an agent would phrase it').fill('add login with authentication');
   await page.getByRole('button', { name: 'Rank' }).click();
   await page.locator('.verdict.several').waitFor();
   assert.deepEqual(await page.locator('.ranking .badge.good').allInnerTexts(), ['offered', 'offered']);
-  await page.getByLabel('The task, as an agent would put it').fill('qqqq zzzz');
+  await page.getByLabel('The task, as an agent would phrase it').fill('qqqq zzzz');
   await page.keyboard.press('Enter');
   await page.locator('.verdict.none').waitFor();
   await page.goBack();
@@ -145,11 +145,11 @@ test('a ranking shows what each scorer gives, who decides, and what is needed', 
   await page.locator('.skill h1').waitFor();
 });
 
-test('grants, the trail with its refusals, and usage are shown', async () => {
+test('grants, the audit trail with its refusals, and usage are shown', async () => {
   const { page } = visit;
   await visit.show(server.address, '#/grants');
   const grants = await text(page, 'main');
-  for (const part of [/csv-report\s+in force/, /\/nowhere\s*not there/, /REPORT_LOCALE\s*not set/, /api\.example\.com/, /there is no such skill/, /256 MiB/, /github/]) {
+  for (const part of [/csv-report\s+in force/, /\/nowhere\s*does not exist/, /REPORT_LOCALE\s*not set/, /api\.example\.com/, /there is no such skill/, /256 MiB/, /github/]) {
     assert.match(grants, part);
   }
   await visit.show(server.address, '#/audit');
@@ -168,20 +168,20 @@ test('grants, the trail with its refusals, and usage are shown', async () => {
   assert.match(await text(page, '.figures'), /no match\s+1/);
 });
 
-test('what a skill says never becomes part of the page', async () => {
+test('the text of a skill is never interpreted as markup', async () => {
   const { page } = visit;
   for (const hash of [VIEWS.catalog, VIEWS.evil, `${VIEWS.evil}?show=file`, VIEWS.audit, `#/ask?task=${encodeURIComponent(EVIL)}`]) {
     await visit.show(server.address, hash);
     assert.equal(await page.locator('main img, main script, main iframe, main [onerror]').count(), 0, hash);
     assert.doesNotMatch(await page.title(), /^\d/, hash);
-    assert.equal(await page.evaluate(() => document.body.textContent.includes('\u202e')), false, `${hash} hides something`);
+    assert.equal(await page.evaluate(() => document.body.textContent.includes('\u202e')), false, `${hash} contains a hidden character`);
   }
   await visit.show(server.address, VIEWS.evil);
   assert.match(await text(page, '.skill h1'), /<img src=x onerror=document\.title=3>/);
   assert.match(await text(page, '.part-of-skill'), /<script>document\.title=2<\/script>U\+202Egnp/);
 });
 
-test('nothing is wider than the window, however wide that is', async () => {
+test('nothing is wider than the window at any width', async () => {
   for (const width of WIDTHS) {
     for (const [name, hash] of Object.entries(VIEWS)) {
       await visit.page.setViewportSize({ width, height: 800 });
@@ -189,7 +189,7 @@ test('nothing is wider than the window, however wide that is', async () => {
       await visit.page.evaluate(() => document.querySelectorAll('details').forEach(details => { details.open = true; }));
       const surplus = await visit.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(surplus, 0, `${name} at ${width}`);
-      // What an entry of the tree has no room for is cut off.
+      // Entries of the tree are cut off.
       const wide = await visit.page.evaluate(() => [...document.querySelectorAll('main *')]
         .filter(element => !element.closest('.unseen, thead, .entry *') && element.getBoundingClientRect().right > innerWidth + 1)
         .map(element => element.outerHTML.slice(0, 100)));
@@ -226,7 +226,7 @@ test('the Tab key reaches everything', async () => {
   }
 });
 
-test('axe finds nothing that keeps people out, by day and by night', async () => {
+test('axe finds no accessibility problems in light and dark mode', async () => {
   for (const scheme of ['light', 'dark']) {
     for (const width of [360, 1280]) {
       const other = await open(browser, { width, scheme });
@@ -234,16 +234,16 @@ test('axe finds nothing that keeps people out, by day and by night', async () =>
         await other.show(server.address, hash);
         await other.page.evaluate(AXE);
         const { violations } = await other.page.evaluate(() => axe.run());
-        const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html.slice(0, 150)} ${node.any[0]?.message ?? ''}`).join('; ')}`);
-        assert.deepEqual(told, [], `${name}, ${scheme}, ${width}`);
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html.slice(0, 150)} ${node.any[0]?.message ?? ''}`).join('; ')}`);
+        assert.deepEqual(found, [], `${name}, ${scheme}, ${width}`);
       }
-      assert.deepEqual(other.wrongs, []);
+      assert.deepEqual(other.errors, []);
       await other.close();
     }
   }
 });
 
-test('an edit is there when the skill is shown again, and a new skill after a reload', async () => {
+test('an edit is shown with the next view, and a new skill after a reload', async () => {
   const { page } = visit;
   const folder = write(temporary('edited'), { 'a.md': '---\nkeywords: [one]\ndescription: First\n---\nOld words.\n' });
   const own = await serve(folder);
@@ -256,10 +256,10 @@ test('an edit is there when the skill is shown again, and a new skill after a re
   await page.reload();
   await page.locator('[role=treeitem] .name', { hasText: /^b$/ }).waitFor();
   assert.equal(await own.end(), 0);
-  visit.asked.clear();
+  visit.origins.clear();
 });
 
-test('libraries that are empty or broken, and a server that is gone, are explained', async () => {
+test('empty and broken libraries and a stopped server are explained', async () => {
   const { page } = visit;
   const empty = await serve(temporary('empty'));
   await visit.show(empty.address);
@@ -267,21 +267,21 @@ test('libraries that are empty or broken, and a server that is gone, are explain
   await page.goto(`${empty.address}#/usage`);
   await page.getByText('analytics: {enabled: true}').waitFor();
   await page.goto(`${empty.address}#/grants`);
-  await page.getByText('Scripts read the folder of their skill and compute, nothing else.').waitFor();
+  await page.getByText('Without a grant, a script can read only the folder of its skill.').waitFor();
   await page.goto(`${empty.address}#/audit`);
   await page.getByText('Nothing yet').waitFor();
   await empty.end();
   await page.getByRole('link', { name: 'Usage' }).click();
-  await page.getByText('The server does not answer.').waitFor();
-  visit.wrongs.length = 0;
+  await page.getByText('The server does not respond.').waitFor();
+  visit.errors.length = 0;
   await visit.show(server.address);
   assert.match(await text(page, '.overview'), /broken\.md/);
   await visit.show(server.address, VIEWS.unknown);
   assert.match(await text(page, '.pane'), /no skill is called no-such-skill/);
-  visit.asked.clear();
+  visit.origins.clear();
 });
 
-test('ten thousand skills are no burden', async () => {
+test('ten thousand skills are shown quickly', async () => {
   const { page } = visit;
   const folder = temporary('large');
   const files = {};
@@ -292,7 +292,7 @@ test('ten thousand skills are no burden', async () => {
   const large = await serve(write(folder, files));
   await visit.show(large.address);
   const items = page.locator('[role=treeitem]');
-  assert.equal(await items.count(), 201, '200 and a way to more');
+  assert.equal(await items.count(), 201, '200, and an item that shows more');
   await items.last().focus();
   await page.keyboard.press('Enter');
   assert.equal(await items.count(), 401);
@@ -305,12 +305,12 @@ test('ten thousand skills are no burden', async () => {
   await page.locator('.skill h1', { hasText: 'tool-9998' }).waitFor();
   assert.ok(await page.evaluate(() => document.querySelectorAll('*').length) < 3000);
   assert.equal(await large.end(), 0);
-  visit.asked.clear();
+  visit.origins.clear();
 });
 
 const shots = process.env.SKILLCELL_SHOTS;
 if (shots) {
-  test('pictures for people to look at', async () => {
+  test('screenshots of every view', async () => {
     mkdirSync(shots, { recursive: true });
     for (const [width, height] of [[1280, 800], [360, 740]]) {
       for (const scheme of ['light', 'dark']) {
@@ -319,7 +319,7 @@ if (shots) {
           await other.show(server.address, hash);
           await other.page.screenshot({ path: join(shots, `${name}-${width}-${scheme}.png`) });
         }
-        assert.deepEqual(other.wrongs, []);
+        assert.deepEqual(other.errors, []);
         await other.close();
       }
     }

@@ -1,4 +1,4 @@
-// A library, a home with grants, an audit trail and a history, the real server, and a browser that sees its page.
+// A library, a home with grants, an audit trail and a history, the real server, and a browser that shows its page.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -11,17 +11,17 @@ const { SKILLCELL, CHROMIUM, PACKAGES, TEMPORARY } = process.env;
 const packages = createRequire(join(PACKAGES, 'packages.cjs'));
 const { chromium } = packages('playwright-core');
 
-/** The source of axe, which finds what keeps people from using a page. */
+/** The source of axe, which finds accessibility problems. */
 export const AXE = packages('axe-core').source;
 
 const BUNDLED = fileURLToPath(new URL('../../fixtures/skills', import.meta.url));
 
-/** Markup and a character that turns text around, as an author of skills may write them anywhere. */
+/** Markup and a character that reorders text, which can be anywhere in a skill. */
 export const EVIL = '<img src=x onerror=document.title=1><script>document.title=2</script>\u202egnp';
 
 const FLAGS = [
   '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
-  // In a container there is often no other way, and only pages of this test are shown.
+  // Often needed in a container, and only pages of this test are shown.
   '--no-sandbox',
 ];
 
@@ -35,7 +35,7 @@ export function write(folder, files) {
   return folder;
 }
 
-/** The bundled skills, and some whose author means ill. */
+/** The bundled skills, and malicious ones. */
 export function library() {
   const folder = temporary('library');
   cpSync(BUNDLED, folder, { recursive: true });
@@ -47,8 +47,8 @@ export function library() {
   });
 }
 
-/** A home in which something was granted, run, refused and counted. */
-export function livedIn(skills) {
+/** A home with grants, runs, refusals and usage. */
+export function usedHome(skills) {
   const home = temporary('home');
   write(home, {
     '.config/skillcell/config.yaml': [
@@ -65,9 +65,9 @@ export function livedIn(skills) {
   run('csv-report', '../../etc/passwd');
   run('csv-report', `${EVIL}.py`);
   const message = (id, context) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'get_skill', arguments: { context } } });
-  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'browser-tests', version: '1' } };
+  const handshake = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'browser-tests', version: '1' } };
   const lines = [
-    { jsonrpc: '2.0', id: 0, method: 'initialize', params: hello },
+    { jsonrpc: '2.0', id: 0, method: 'initialize', params: handshake },
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     message(1, 'build a React login form component'),
     message(2, 'nothing of all this'),
@@ -81,7 +81,7 @@ function environment(home) {
   return { ...Object.fromEntries(kept), HOME: home };
 }
 
-/** The server of the page. */
+/** Starts the server of the page. */
 export async function serve(skills, home = temporary('home')) {
   const child = spawn(SKILLCELL, ['ui', skills], { env: environment(home), stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise(resolve => child.once('exit', code => resolve(code)));
@@ -99,33 +99,33 @@ export async function serve(skills, home = temporary('home')) {
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
-/** A page that remembers what must never happen on it. */
+/** Opens a page that collects errors and the origins of requests. */
 export async function open(browser, { width = 1280, height = 800, scheme = 'light' } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  const wrongs = [];
+  const errors = [];
   page.on('console', message => {
-    // A skill that is not there is asked for on purpose, and the browser reports that by itself.
+    // Tests request a missing skill on purpose, which the browser reports as an error.
     const isNotFound = message.text().includes('404') && message.location().url.includes('/api/skill');
-    if (message.type() === 'error' && !isNotFound) wrongs.push(`console: ${message.text()}`);
+    if (message.type() === 'error' && !isNotFound) errors.push(`console: ${message.text()}`);
   });
-  page.on('pageerror', error => wrongs.push(`error: ${error.stack}`));
+  page.on('pageerror', error => errors.push(`error: ${error.stack}`));
   page.on('dialog', dialog => {
-    wrongs.push(`dialog: ${dialog.message()}`);
+    errors.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', event => console.error(`refused by the policy: ${event.violatedDirective} ${event.blockedURI}`));
   });
-  const asked = new Set();
-  page.on('request', request => asked.add(new URL(request.url()).origin));
+  const origins = new Set();
+  page.on('request', request => origins.add(new URL(request.url()).origin));
   return {
     page,
-    wrongs,
-    /** Origins that were asked for something. */
-    asked,
+    errors,
+    /** Origins of all requests. */
+    origins,
     async show(address, hash = '#/') {
-      // Another part of the same page would be no visit, so leave it first.
+      // A new hash on the same page would not load it, so leave the page first.
       await page.goto('about:blank');
       await page.goto(address + hash);
       await settled(page);
@@ -134,7 +134,7 @@ export async function open(browser, { width = 1280, height = 800, scheme = 'ligh
   };
 }
 
-/** Waits until the page shows what its address says. */
+/** Waits until the page has rendered the view of its address. */
 const settled = page => page.waitForFunction(() => {
   const main = document.querySelector('main');
   return main.children.length > 0 && !main.hasAttribute('aria-busy') && !document.querySelector('.waiting');

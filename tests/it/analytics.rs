@@ -1,4 +1,4 @@
-//! Events and history: what is written down, what is sent, and what never is.
+//! Events and history: what is recorded, what is sent, and what never is.
 
 mod crash;
 mod events;
@@ -12,11 +12,14 @@ use skillcell_tests::{Launch, Session, write_files};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Long enough that nothing is sent by itself while a test looks.
+/// No event is sent during a test.
 const NEVER: &str = "interval_seconds: 3600";
 
-/// Short enough that a test does not wait.
-const OFTEN: &str = "interval_seconds: 0.02, timeout_seconds: 0.3";
+/// Events are sent at once, and no endpoint is too slow.
+const IMMEDIATELY: &str = "interval_seconds: 0.02, timeout_seconds: 600";
+
+/// Events are sent at once, and an attempt at a hanging endpoint times out.
+const SHORT_TIMEOUT: &str = "interval_seconds: 0.02, timeout_seconds: 2";
 
 const SKILLS: [(&str, &str); 9] = [
     ("_root.md", "---\nkeywords: [everything]\ndescription: All\n---\nRules.\n"),
@@ -37,12 +40,12 @@ const SKILLS: [(&str, &str); 9] = [
     ("pdf/notes/a.txt", "aaa"),
 ];
 
-/// A home whose operator says this about analytics.
+/// Creates a home with these settings for analytics.
 fn home(analytics: &str) -> TempDir {
     library(&[(".config/skillcell/config.yaml", &format!("analytics: {{{analytics}}}\n"))])
 }
 
-/// A home whose operator sends events to an endpoint.
+/// Creates a home whose settings name an endpoint.
 fn home_for(endpoint: &Endpoint, more: &str) -> TempDir {
     home(&format!("endpoint: \"{}\", {more}", endpoint.url()))
 }
@@ -51,14 +54,14 @@ fn launch(skills: &Path, home: &Path) -> Launch {
     Launch::new(SKILLCELL).arg(skills).with_home(home).env("USER", "tester")
 }
 
-fn records(home: &Path) -> PathBuf {
+fn analytics_folder(home: &Path) -> PathBuf {
     home.join(".local/share/skillcell/analytics")
 }
 
-/// The files of events that nobody has yet.
+/// Returns the files of unsent events.
 fn waiting_files(home: &Path) -> Vec<PathBuf> {
     let entries = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
-    let endpoints = entries(records(home).join("waiting"));
+    let endpoints = entries(analytics_folder(home).join("waiting"));
     let entries = endpoints.flat_map(|endpoint| entries(endpoint.path()));
     let mut files: Vec<PathBuf> =
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
@@ -66,33 +69,33 @@ fn waiting_files(home: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The events that nobody has yet, the oldest first.
+/// Returns the unsent events, the oldest first.
 fn waiting(home: &Path) -> Vec<Value> {
     let text: String = waiting_files(home).iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// Says that a skill was useful, in words that are found again.
-fn post_feedback(session: &mut Session, words: &str) -> Value {
-    let arguments = json!({"skill_path": "pdf", "useful": true, "comment": words});
+/// Sends feedback with a comment.
+fn post_feedback(session: &mut Session, comment: &str) -> Value {
+    let arguments = json!({"skill_path": "pdf", "useful": true, "comment": comment});
     session.post("tools/call", json!({"name": "report_usage", "arguments": arguments}))
 }
 
-fn feedback(session: &mut Session, words: &str) {
-    let id = post_feedback(session, words);
+fn feedback(session: &mut Session, comment: &str) {
+    let id = post_feedback(session, comment);
     let answer = session.answer(&id);
     assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("\"recorded\":true"), "{answer}");
 }
 
-/// The same where nothing can be written, which is told.
-fn lost_feedback(session: &mut Session, words: &str) {
-    let arguments = json!({"skill_path": "pdf", "useful": true, "comment": words});
+/// Sends feedback that cannot be recorded, and checks that the answer reports it.
+fn lost_feedback(session: &mut Session, comment: &str) {
+    let arguments = json!({"skill_path": "pdf", "useful": true, "comment": comment});
     let answer = session.call_json("report_usage", arguments);
     assert_eq!(answer["recorded"], false, "{answer}");
     assert!(answer["message"].as_str().unwrap().contains("\nhint: the server's log says why"), "{answer}");
 }
 
-fn words(event: &Value) -> String {
+fn comment(event: &Value) -> String {
     event["data"]["comment"].as_str().unwrap_or_else(|| panic!("{event}")).to_owned()
 }
 
@@ -102,10 +105,10 @@ fn stats(home: &Path) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A file that an earlier server left behind, in the folder of the only endpoint.
-fn leave_behind(home: &Path, name: &str, bytes: &str) {
+/// Writes a file into the folder of the only endpoint, as if an earlier server had left it.
+fn write_leftover(home: &Path, name: &str, bytes: &str) {
     use std::os::unix::fs::PermissionsExt as _;
-    let mut endpoints = std::fs::read_dir(records(home).join("waiting")).unwrap();
+    let mut endpoints = std::fs::read_dir(analytics_folder(home).join("waiting")).unwrap();
     let folder = endpoints.next().unwrap().unwrap().path();
     write_files(&folder, &[(name, bytes)]);
     std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,4 +1,4 @@
-//! `skillcell client`: what clients are told, and that nothing else in their files is lost.
+//! `skillcell client`: the entries it writes, and that everything else in the files of clients survives.
 
 mod writing;
 
@@ -26,33 +26,33 @@ const VSCODE: &str = if cfg!(target_os = "macos") {
 };
 
 /// A home with the settings of clients, and a folder of skills.
-struct Desk {
+struct Scene {
     home: TempDir,
     skills: TempDir,
 }
 
-struct Said {
+struct TextOutput {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-impl Desk {
+impl Scene {
     fn new() -> Self {
         Self { home: tempfile::tempdir().expect("a temporary folder"), skills: library(&crate::SMALL) }
     }
 
-    fn launch(&self, words: &[&str]) -> Launch {
+    fn launch(&self, arguments: &[&str]) -> Launch {
         let launch = Launch::bare(SKILLCELL).with_home(self.home.path()).folder(self.skills.path()).arg("client");
-        words.iter().fold(launch, Launch::arg)
+        arguments.iter().fold(launch, Launch::arg)
     }
 
-    fn run(&self, words: &[&str]) -> Said {
-        said(self.launch(words).output())
+    fn run(&self, arguments: &[&str]) -> TextOutput {
+        text_output(self.launch(arguments).output())
     }
 
-    /// Writes an entry for the folder of skills, with these words behind.
-    fn write(&self, client: &str, more: &[&str]) -> Said {
+    /// Writes an entry for the folder of skills, with more arguments.
+    fn write(&self, client: &str, more: &[&str]) -> TextOutput {
         self.run(&[&[client, ".", "--write"], more].concat())
     }
 
@@ -73,55 +73,55 @@ impl Desk {
     }
 }
 
-fn said(output: Output) -> Said {
+fn text_output(output: Output) -> TextOutput {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    TextOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// What a client would start by an entry in JSON.
-fn started(entry: &Value) -> (String, Vec<String>) {
-    let word = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no word: {value}")).to_owned();
-    (word(&entry["command"]), entry["args"].as_array().expect("a list").iter().map(word).collect())
+/// Returns the program and the arguments that a client would start from an entry in JSON.
+fn command_of(entry: &Value) -> (String, Vec<String>) {
+    let string = |value: &Value| value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned();
+    (string(&entry["command"]), entry["args"].as_array().expect("a list").iter().map(string).collect())
 }
 
 #[test]
-fn each_client_is_told_in_its_own_words_and_where() {
-    let desk = Desk::new();
-    let skills = desk.skills.path().canonicalize().unwrap();
+fn each_client_gets_a_snippet_in_its_own_format_and_the_file_for_it() {
+    let scene = Scene::new();
+    let skills = scene.skills.path().canonicalize().unwrap();
     for (client, file, key) in CLIENTS {
-        let said = desk.run(&[client, ".", "--user", "--profile", "skilljack"]);
-        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{client}: {}", said.out);
-        assert!(said.out.contains(&desk.file(file).display().to_string()), "{client}: {}", said.out);
-        assert!(said.out.contains(&format!("client {client} ")), "{client}: {}", said.out);
-        let told: Value = serde_json::from_str(&desk.run(&[client, ".", "--json"]).out).unwrap();
+        let output = scene.run(&[client, ".", "--user", "--profile", "skilljack"]);
+        assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "{client}: {}", output.out);
+        assert!(output.out.contains(&scene.file(file).display().to_string()), "{client}: {}", output.out);
+        assert!(output.out.contains(&format!("client {client} ")), "{client}: {}", output.out);
+        let report: Value = serde_json::from_str(&scene.run(&[client, ".", "--json"]).out).unwrap();
         assert_eq!(
-            (&told["client"], &told["scope"], &told["result"]),
+            (&report["client"], &report["scope"], &report["result"]),
             (&json!(client), &json!("user"), &json!("shown"))
         );
-        let snippet = told["snippet"].as_str().unwrap();
+        let snippet = report["snippet"].as_str().unwrap();
         if client == "codex" {
             assert!(snippet.starts_with("[mcp_servers.skillcell]\ncommand = "), "{snippet}");
             assert!(snippet.contains(&format!("args = [\"serve\", \"{}\"]", skills.display())), "{snippet}");
         } else {
             let snippet: Value = serde_json::from_str(snippet).unwrap();
-            let (program, arguments) = started(&snippet[key]["skillcell"]);
+            let (program, arguments) = command_of(&snippet[key]["skillcell"]);
             assert_eq!(program, SKILLCELL);
             assert_eq!(arguments, ["serve", skills.to_str().unwrap()]);
         }
-        assert!(desk.files().is_empty(), "{client} only shows it");
+        assert!(scene.files().is_empty(), "{client}: without `--write` nothing is written");
     }
-    let said =
-        desk.run(&["claude", ".", "--user", "--plugins", "--config", "c.yaml", "--profile", "sk", "--name", "team"]);
+    let output =
+        scene.run(&["claude", ".", "--user", "--plugins", "--config", "c.yaml", "--profile", "sk", "--name", "team"]);
     let command = format!(
         "claude mcp add --scope user team -- {SKILLCELL} serve {0} --user --plugins --config {0}/c.yaml --profile sk",
         skills.display()
     );
-    assert!(said.out.contains(&command), "{}", said.out);
+    assert!(output.out.contains(&command), "{}", output.out);
 }
 
 #[test]
-fn the_program_is_named_by_the_path_that_it_is_found_by_and_for_a_project_by_its_name() {
-    let desk = Desk::new();
+fn the_program_is_written_as_found_in_the_path_and_for_a_project_by_name() {
+    let scene = Scene::new();
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(SKILLCELL, folder.path().join("skillcell")).unwrap();
     let other = library(&[("skillcell", "#!/bin/sh\n")]);
@@ -130,44 +130,44 @@ fn the_program_is_named_by_the_path_that_it_is_found_by_and_for_a_project_by_its
         folders.join(":")
     };
     let program = |path: &str, scope: &str| {
-        let output = desk.launch(&["cursor", ".", "--json", "--scope", scope]).env("PATH", path).output();
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-        told["command"].as_str().unwrap().to_owned()
+        let output = scene.launch(&["cursor", ".", "--json", "--scope", scope]).env("PATH", path).output();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["command"].as_str().unwrap().to_owned()
     };
-    let there = folder.path().join("skillcell").display().to_string();
+    let linked = folder.path().join("skillcell").display().to_string();
     let found = path(&[Path::new("/nowhere"), folder.path()]);
-    assert_eq!(program(&found, "user"), there, "a desktop may have another PATH");
-    assert_eq!(program(&found, "project"), "skillcell", "others have it elsewhere");
+    assert_eq!(program(&found, "user"), linked, "a desktop may have a different PATH");
+    assert_eq!(program(&found, "project"), "skillcell", "on other machines it is in other folders");
     for scope in ["user", "project"] {
         assert_eq!(program("/nowhere", scope), SKILLCELL);
     }
-    let twice = path(&[other.path(), folder.path()]);
-    assert_eq!(program(&twice, "user"), there, "what cannot be started is not found");
+    let both = path(&[other.path(), folder.path()]);
+    assert_eq!(program(&both, "user"), linked, "a file that is not executable is skipped");
     std::fs::set_permissions(other.path().join("skillcell"), PermissionsExt::from_mode(0o755)).unwrap();
-    assert_eq!(program(&twice, "user"), SKILLCELL, "the first one is another");
-    assert_eq!(program(&twice, "project"), SKILLCELL, "the first one is another");
+    assert_eq!(program(&both, "user"), SKILLCELL, "the first one is a different program");
+    assert_eq!(program(&both, "project"), SKILLCELL, "the first one is a different program");
 }
 
 #[test]
-fn what_was_written_starts_a_server() {
-    let desk = Desk::new();
+fn a_written_entry_starts_a_server() {
+    let scene = Scene::new();
     for (client, file, key) in CLIENTS {
-        assert_eq!(desk.write(client, &[]).code, Some(0));
+        assert_eq!(scene.write(client, &[]).code, Some(0));
         if client == "codex" {
             continue;
         }
-        let settings: Value = serde_json::from_str(&desk.text(file)).unwrap();
-        let (program, arguments) = started(&settings[key]["skillcell"]);
-        let elsewhere = tempfile::tempdir().unwrap();
-        let launch = Launch::bare(program).folder(elsewhere.path());
+        let settings: Value = serde_json::from_str(&scene.text(file)).unwrap();
+        let (program, arguments) = command_of(&settings[key]["skillcell"]);
+        let working_folder = tempfile::tempdir().unwrap();
+        let launch = Launch::bare(program).folder(working_folder.path());
         let mut session = arguments.iter().fold(launch, Launch::arg).start();
         crate::still_answers(&mut session);
     }
 }
 
 #[test]
-fn the_scope_decides_about_the_file() {
-    let desk = Desk::new();
+fn the_scope_selects_the_file() {
+    let scene = Scene::new();
     for (client, file) in [
         ("claude", ".mcp.json"),
         ("codex", ".codex/config.toml"),
@@ -175,21 +175,21 @@ fn the_scope_decides_about_the_file() {
         ("vscode", ".vscode/mcp.json"),
         ("gemini", ".gemini/settings.json"),
     ] {
-        let said = desk.write(client, &["--scope", "project"]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
-        assert!(desk.skills.path().join(file).is_file(), "{client}");
+        let output = scene.write(client, &["--scope", "project"]);
+        assert_eq!(output.code, Some(0), "{}", output.err);
+        assert!(scene.skills.path().join(file).is_file(), "{client}");
     }
-    assert!(desk.files().is_empty(), "nothing is written at home");
+    assert!(scene.files().is_empty(), "nothing is written at home");
     let output =
-        desk.launch(&["codex", "--write"]).env("CODEX_HOME", &desk.file("elsewhere").display().to_string()).output();
+        scene.launch(&["codex", "--write"]).env("CODEX_HOME", &scene.file("elsewhere").display().to_string()).output();
     assert_eq!(output.status.code(), Some(0));
-    assert!(desk.file("elsewhere/config.toml").is_file());
+    assert!(scene.file("elsewhere/config.toml").is_file());
 }
 
 #[test]
-fn wrong_usage_is_told_with_what_to_do() {
-    let desk = Desk::new();
-    for (words, part) in [
+fn wrong_usage_is_reported_with_a_hint() {
+    let scene = Scene::new();
+    for (arguments, part) in [
         (&["emacs"][..], "possible values: claude, codex, cursor, vscode, gemini"),
         (&["claude", "--name", "a b"], "hint: use up to 64 letters"),
         (&["claude", "--name", "a\u{202e}b"], "a\\u{202e}b"),
@@ -197,36 +197,41 @@ fn wrong_usage_is_told_with_what_to_do() {
         (&["claude", "--write", "--remove"], "cannot be used with"),
         (&["gemini", "/work/$HOME"], "takes for a variable"),
     ] {
-        let said = desk.run(words);
-        assert_eq!(said.code, Some(2), "{words:?}: {}{}", said.out, said.err);
-        assert!(said.err.contains(part), "{words:?}: {}", said.err);
+        let output = scene.run(arguments);
+        assert_eq!(output.code, Some(2), "{arguments:?}: {}{}", output.out, output.err);
+        assert!(output.err.contains(part), "{arguments:?}: {}", output.err);
     }
-    let mut homeless = desk.launch(&["claude"]);
+    let mut homeless = scene.launch(&["claude"]);
     homeless.command().env_remove("HOME");
-    let homeless = said(homeless.output());
+    let homeless = text_output(homeless.output());
     assert_eq!((homeless.code, homeless.err.contains("hint: set HOME")), (Some(2), true), "{}", homeless.err);
-    let relative = said(desk.launch(&["claude"]).env("HOME", "here").output());
-    assert_eq!((relative.code, relative.err.contains("HOME is no absolute path")), (Some(2), true), "{}", relative.err);
-    let said = desk.run(&["claude", "not/there"]);
-    assert_eq!((said.code, said.err.contains("not/there is no folder now")), (Some(0), true), "{}", said.err);
-    assert!(desk.files().is_empty());
+    let relative = text_output(scene.launch(&["claude"]).env("HOME", "here").output());
+    assert_eq!(
+        (relative.code, relative.err.contains("HOME is not an absolute path")),
+        (Some(2), true),
+        "{}",
+        relative.err
+    );
+    let output = scene.run(&["claude", "not/there"]);
+    assert_eq!((output.code, output.err.contains("not/there is not a folder yet")), (Some(0), true), "{}", output.err);
+    assert!(scene.files().is_empty());
 }
 
 #[test]
-fn an_entry_whose_server_would_end_at_once_is_written_with_a_warning() {
-    let desk = Desk::new();
-    for (words, part) in [
+fn an_entry_whose_server_would_exit_immediately_is_written_with_a_warning() {
+    let scene = Scene::new();
+    for (arguments, part) in [
         (
             &["claude", "--write"][..],
-            "ends at once: no folder of skills\nhint: name one, as in `skillcell client CLIENT ",
+            "exits immediately: no folder of skills\nhint: name one, as in `skillcell client CLIENT ",
         ),
-        (&["codex", ".", "--config", "gone.yaml", "--write"], "ends at once: "),
+        (&["codex", ".", "--config", "gone.yaml", "--write"], "exits immediately: "),
     ] {
-        let said = desk.run(words);
-        assert_eq!(said.code, Some(0), "{words:?}: {}", said.err);
-        assert!(said.err.contains(part), "{words:?}: {}", said.err);
+        let output = scene.run(arguments);
+        assert_eq!(output.code, Some(0), "{arguments:?}: {}", output.err);
+        assert!(output.err.contains(part), "{arguments:?}: {}", output.err);
     }
-    skillcell_tests::write_files(desk.home.path(), &[(".claude/skills/pdf/SKILL.md", crate::SMALL[1].1)]);
-    let said = desk.run(&["cursor", "--write"]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "there is a folder to serve now");
+    skillcell_tests::write_files(scene.home.path(), &[(".claude/skills/pdf/SKILL.md", crate::SMALL[1].1)]);
+    let output = scene.run(&["cursor", "--write"]);
+    assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "there is a folder to serve now");
 }

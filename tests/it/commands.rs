@@ -1,4 +1,4 @@
-//! Every command on every kind of library: the bundled one, an empty one, a broken one, and one of 10,000 skills.
+//! Every command on every kind of library: the bundled one, an empty one, a broken one, and a large one.
 
 mod help;
 mod misplaced;
@@ -14,10 +14,10 @@ use skillcell_tests::{Launch, component, repository, write_library};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::{Arc, Mutex, Weak};
-use table::{ROWS, Row, Way};
+use table::{Mode, ROWS, Row};
 use tempfile::TempDir;
 
-/// Files that are wrong in many ways, and two skills that are served all the same.
+/// Files that are wrong in many ways, and two skills that are served nevertheless.
 const BROKEN: [(&str, &str); 8] = [
     ("fine/SKILL.md", "---\nname: fine\ndescription: Works all the same\n---\nUse it for grapes.\n"),
     (
@@ -32,7 +32,7 @@ const BROKEN: [(&str, &str); 8] = [
     ("empty/SKILL.md", ""),
 ];
 
-/// A library, and the home of those who look at it.
+/// A library, and the home folder of the commands.
 struct Scene {
     /// Its column in the table.
     column: usize,
@@ -45,7 +45,7 @@ impl Scene {
         Self { column, folder: folder.to_owned(), home: library(&[]) }
     }
 
-    /// The command of a row, with nothing else said about where skills are.
+    /// Prepares the command of a row. Only `SKILLS_DIR` names the library.
     fn launch(&self, row: &Row) -> Launch {
         let launch = Launch::bare(SKILLCELL).with_home(self.home.path()).folder(self.home.path());
         let launch = launch.env("SKILLS_DIR", self.folder.to_str().expect("a path that is text"));
@@ -56,24 +56,24 @@ impl Scene {
         })
     }
 
-    fn try_all(&self) {
+    fn check_all(&self) {
         for row in ROWS {
-            match row.way {
-                Way::Server => self.serve(row),
-                Way::Page => self.look(row),
-                Way::Ends { json } => {
-                    let told = self.run(row, self.launch(row));
+            match row.mode {
+                Mode::Server => self.check_server(row),
+                Mode::Page => self.check_page(row),
+                Mode::Exits { json } => {
+                    let output = self.run(row, self.launch(row));
                     let part = row.parts[self.column];
-                    assert!(told.contains(part), "`{part}` is missing in {}: {told}", self.named(row));
+                    assert!(output.contains(part), "`{part}` is missing in {}: {output}", self.describe(row));
                     if let Some(fact) = json {
-                        self.ask_for_json(row, fact);
+                        self.check_json(row, fact);
                     }
                 }
             }
         }
     }
 
-    /// What a command tells on both outputs, after what holds for every command.
+    /// Runs a command, checks what holds for every command, and returns stdout and stderr.
     fn run(&self, row: &Row, launch: Launch) -> String {
         let output = launch.output();
         self.check(row, &output);
@@ -81,101 +81,115 @@ impl Scene {
     }
 
     fn check(&self, row: &Row, output: &Output) {
-        let named = self.named(row);
-        assert_eq!(output.status.code(), Some(row.codes[self.column]), "{named}: {output:?}");
+        let command = self.describe(row);
+        assert_eq!(output.status.code(), Some(row.codes[self.column]), "{command}: {output:?}");
         for bytes in [&output.stdout, &output.stderr] {
             let text = String::from_utf8_lossy(bytes);
-            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{named} commands the terminal: {text:?}");
-            assert!(!text.contains("panicked"), "{named}: {text}");
+            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{command} controls the terminal: {text:?}");
+            assert!(!text.contains("panicked"), "{command}: {text}");
         }
-        assert!(row.codes[self.column] != 2 || output.stdout.is_empty(), "{named}: {output:?}");
+        assert!(row.codes[self.column] != 2 || output.stdout.is_empty(), "{command}: {output:?}");
     }
 
-    fn ask_for_json(&self, row: &Row, fact: fn(&[Value]) -> Value) {
-        let named = self.named(row);
+    fn check_json(&self, row: &Row, fact: fn(&[Value]) -> Value) {
+        let command = self.describe(row);
         let output = self.launch(row).arg("--json").output();
         self.check(row, &output);
         let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_slice(&output.stdout).into_iter().collect();
-        let values = values.unwrap_or_else(|error| panic!("{named}: {error}: {output:?}"));
+        let values = values.unwrap_or_else(|error| panic!("{command}: {error}: {output:?}"));
         let expected: Value = serde_json::from_str(row.facts[self.column]).expect("facts are JSON");
         let found = fact(&values);
-        assert_eq!(found, expected, "{named}: {}", String::from_utf8_lossy(&output.stdout));
+        assert_eq!(found, expected, "{command}: {}", String::from_utf8_lossy(&output.stdout));
     }
 
-    fn serve(&self, row: &Row) {
+    fn check_server(&self, row: &Row) {
         let mut session = self.launch(row).start();
         let total = session.call("skills_list", json!({}))["content"][0]["text"].as_str().unwrap().to_owned();
         let part = row.parts[self.column];
-        assert!(total.contains(part), "`{part}` is missing in {}: {total}", self.named(row));
+        assert!(total.contains(part), "`{part}` is missing in {}: {total}", self.describe(row));
         session.close_input();
         assert!(session.wait().0.success(), "{}", session.log());
     }
 
-    fn look(&self, row: &Row) {
+    fn check_page(&self, row: &Row) {
         let mut page = Page::open(self.launch(row));
         let shown = page.json("api/catalog")["skills"].to_string();
-        assert_eq!(shown, row.facts[self.column], "{}", self.named(row));
+        assert_eq!(shown, row.facts[self.column], "{}", self.describe(row));
         page.session.signal("TERM");
         assert!(page.session.wait().0.success(), "{}", page.session.log());
     }
 
-    fn named(&self, row: &Row) -> String {
+    fn describe(&self, row: &Row) -> String {
         format!("skillcell {} on {}", row.command, self.folder.display())
     }
 }
 
 #[test]
 fn every_command_works_on_the_bundled_library() {
-    Scene::new(0, &repository().join("fixtures/skills")).try_all();
+    Scene::new(0, &repository().join("fixtures/skills")).check_all();
 }
 
 #[test]
 fn every_command_works_on_an_empty_library() {
-    Scene::new(1, library(&[]).path()).try_all();
+    Scene::new(1, library(&[]).path()).check_all();
 }
 
 #[test]
 fn every_command_works_on_a_broken_library() {
     let broken = library(&BROKEN);
     std::fs::write(broken.path().join("latin.md"), b"---\nkeywords: [caf\xe9]\ndescription: d\n---\n").unwrap();
-    Scene::new(2, broken.path()).try_all();
+    Scene::new(2, broken.path()).check_all();
 }
 
 #[test]
-fn every_command_works_on_ten_thousand_skills() {
-    Scene::new(3, large().path()).try_all();
+fn every_command_works_on_a_large_library() {
+    Scene::new(3, large().path()).check_all();
 }
 
 #[test]
-fn no_command_is_left_out() {
+fn every_command_has_a_row_in_the_table() {
     let mut tried: Vec<&str> = ROWS.iter().map(|row| row.command).collect();
-    let mut there: Vec<String> = commands().into_iter().map(|(name, _)| name).collect();
+    let mut existing: Vec<String> = commands().into_iter().map(|(name, _)| name).collect();
     tried.sort_unstable();
-    there.sort_unstable();
-    assert_eq!(tried, there, "each command has a row in tests/it/commands/table.rs");
+    existing.sort_unstable();
+    assert_eq!(tried, existing, "each command has a row in tests/it/commands/table.rs");
 }
 
-/// 10,000 skills, written once for all tests that run at the same time.
-pub fn large() -> Arc<TempDir> {
-    static SHARED: Mutex<Weak<TempDir>> = Mutex::new(Weak::new());
+/// A library that is too large for one answer.
+pub struct Large {
+    folder: TempDir,
+    /// A request that matches one of its skills.
+    pub task: String,
+}
+
+impl Large {
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// A library of 3,025 skills, written once for all tests that run at the same time.
+pub fn large() -> Arc<Large> {
+    static SHARED: Mutex<Weak<Large>> = Mutex::new(Weak::new());
     let mut shared = SHARED.lock().unwrap();
     shared.upgrade().unwrap_or_else(|| {
-        let folder = Arc::new(library(&[]));
-        write_library(folder.path(), 10_000);
-        *shared = Arc::downgrade(&folder);
-        folder
+        let folder = library(&[]);
+        let task = write_library(folder.path(), 3_000);
+        let large = Arc::new(Large { folder, task });
+        *shared = Arc::downgrade(&large);
+        large
     })
 }
 
-/// Every command that does something by itself, as people write it behind `skillcell`.
+/// Returns every command that can be run, without the leading `skillcell`.
 fn commands() -> Vec<(String, Command)> {
     let mut all = Vec::new();
     let mut root = Cli::command();
     root.build();
-    let mut waiting = vec![(String::new(), root)];
-    while let Some((name, command)) = waiting.pop() {
+    let mut unvisited = vec![(String::new(), root)];
+    while let Some((name, command)) = unvisited.pop() {
         let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
-        waiting.extend(inner.map(|inner| (format!("{name} {}", inner.get_name()), inner.clone())));
+        unvisited.extend(inner.map(|inner| (format!("{name} {}", inner.get_name()), inner.clone())));
         if !name.is_empty() && !command.is_subcommand_required_set() {
             all.push((name.trim_start().to_owned(), command));
         }

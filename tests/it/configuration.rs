@@ -1,4 +1,4 @@
-//! What the operator's file, the environment and the `config.yaml` of content come to together.
+//! How the operator's file, the environment and the `config.yaml` of content combine.
 
 mod whole_file;
 
@@ -22,7 +22,7 @@ fn skills() -> TempDir {
     ])
 }
 
-fn say(folder: &Path, settings: &str) {
+fn write_settings(folder: &Path, settings: &str) {
     std::fs::write(folder.join("config.yaml"), settings).expect("a writable folder");
 }
 
@@ -30,7 +30,7 @@ fn codes(session: &mut Session) -> Vec<String> {
     problems(session, "code").into_iter().map(|(_, code)| code).collect()
 }
 
-fn found(session: &mut Session) -> String {
+fn match_outcome(session: &mut Session) -> String {
     let answer = session.call_json("get_skill", json!({"context": "deploy"}));
     match (&answer["skill_path"], &answer["candidates"]) {
         (Value::String(path), _) => path.clone(),
@@ -40,7 +40,7 @@ fn found(session: &mut Session) -> String {
 }
 
 #[test]
-fn a_change_of_the_settings_counts_with_the_very_next_call() {
+fn changed_settings_apply_to_the_next_call() {
     let folder = skills();
     let mut session = serve(folder.path()).start();
     let inlined = |session: &mut Session| {
@@ -57,95 +57,99 @@ fn a_change_of_the_settings_counts_with_the_very_next_call() {
     };
     let text = Some("twenty bytes of text".to_owned());
     for _ in 0..3 {
-        assert_eq!(found(&mut session), "2 candidates");
+        assert_eq!(match_outcome(&mut session), "2 candidates");
         assert_eq!((inlined(&mut session), served(&mut session)), (text.clone(), [true; 4]));
-        say(folder.path(), "matching: {ambiguity_threshold: 0}\n");
-        assert_eq!(found(&mut session), "other");
-        say(folder.path(), "matching: {min_score: 0.3, ambiguity_threshold: 0}\n");
-        assert_eq!(found(&mut session), "nothing");
-        say(folder.path(), "assets: {inline_text_max_bytes: 19}\n");
+        write_settings(folder.path(), "matching: {ambiguity_threshold: 0}\n");
+        assert_eq!(match_outcome(&mut session), "other");
+        write_settings(folder.path(), "matching: {min_score: 0.3, ambiguity_threshold: 0}\n");
+        assert_eq!(match_outcome(&mut session), "nothing");
+        write_settings(folder.path(), "assets: {inline_text_max_bytes: 19}\n");
         assert_eq!((inlined(&mut session), served(&mut session)), (None, [true; 4]));
-        say(folder.path(), "assets: {max_size_bytes: 19}\n");
+        write_settings(folder.path(), "assets: {max_size_bytes: 19}\n");
         assert_eq!((inlined(&mut session), served(&mut session)), (None, [false; 4]));
         std::fs::remove_file(folder.path().join("config.yaml")).unwrap();
     }
 }
 
 #[test]
-fn the_answer_that_matched_before_is_not_given_after_the_settings_of_any_root_changed() {
+fn a_change_of_the_settings_of_any_root_invalidates_an_earlier_match() {
     let folders = [skills(), library(&[("last.md", "---\nkeywords: [deploy]\ndescription: d\n---\n")])];
     let mut session = serve(folders[0].path()).arg(folders[1].path()).start();
-    assert_eq!(found(&mut session), "last");
-    say(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
-    assert_eq!(found(&mut session), "3 candidates");
-    say(folders[1].path(), "matching: {min_score: 1}\n");
-    assert_eq!(found(&mut session), "last");
-    // A root that said nothing so far begins to.
-    say(folders[0].path(), "matching: {min_score: 0.9, max_results: 7}\n");
-    say(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
-    assert_eq!(found(&mut session), "last");
+    assert_eq!(match_outcome(&mut session), "last");
+    write_settings(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
+    assert_eq!(match_outcome(&mut session), "3 candidates");
+    write_settings(folders[1].path(), "matching: {min_score: 1}\n");
+    assert_eq!(match_outcome(&mut session), "last");
+    // A root without settings gets its first.
+    write_settings(folders[0].path(), "matching: {min_score: 0.9, max_results: 7}\n");
+    write_settings(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
+    assert_eq!(match_outcome(&mut session), "last");
 }
 
 #[test]
-fn a_folder_that_appears_later_has_its_say() {
+fn the_settings_of_a_folder_that_appears_later_apply() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("skills");
     let mut session = serve(folder.path()).start();
-    assert_eq!(found(&mut session), "nothing");
+    assert_eq!(match_outcome(&mut session), "nothing");
     std::fs::create_dir(&inner).unwrap();
     std::fs::write(inner.join("a.md"), "---\nkeywords: [deploy, ship]\ndescription: d\n---\n").unwrap();
-    assert_eq!(found(&mut session), "a");
-    say(folder.path(), "matching: {min_score: 0.6}\n");
-    assert_eq!(found(&mut session), "nothing");
-    say(&inner, "matching: {min_score: 0.5}\n");
-    assert_eq!(found(&mut session), "a");
+    assert_eq!(match_outcome(&mut session), "a");
+    write_settings(folder.path(), "matching: {min_score: 0.6}\n");
+    assert_eq!(match_outcome(&mut session), "nothing");
+    write_settings(&inner, "matching: {min_score: 0.5}\n");
+    assert_eq!(match_outcome(&mut session), "a");
     std::fs::remove_file(inner.join("config.yaml")).unwrap();
-    assert_eq!(found(&mut session), "nothing");
+    assert_eq!(match_outcome(&mut session), "nothing");
 }
 
-/// The limits of a run, or the refusal.
-fn policy(session: &mut Session, file: &str) -> Value {
+/// Returns the report of a dry run, or the refusal.
+fn dry_run(session: &mut Session, file: &str) -> Value {
     let result = session.call("run_script", json!({"skill_path": "tool", "file": file, "args": {}, "dry_run": true}));
     let text = result["content"][0]["text"].as_str().unwrap();
     if result["isError"] == json!(true) { json!(text) } else { serde_json::from_str(text).unwrap() }
 }
 
 #[test]
-fn limits_of_scripts_are_the_operators_and_content_lowers_them() {
+fn the_operator_sets_the_limits_of_scripts_and_content_only_lowers_them() {
     let folder = skills();
     for key in ["timeout_seconds", "max_output_bytes", "memory_bytes", "fuel", "scratch_bytes", "scratch_files"] {
         let limit = |operator: &str, content: &str| {
-            say(folder.path(), content);
+            write_settings(folder.path(), content);
             let mut session = serve(folder.path()).config(operator).start();
-            let limit = policy(&mut session, "a.sh")["limits"][key].clone();
+            let limit = dry_run(&mut session, "a.sh")["limits"][key].clone();
             (limit.as_u64().unwrap_or_else(|| panic!("{key} is {limit}")), codes(&mut session))
         };
-        let says = |number: u64| format!("scripts:\n  {key}: {number}\n");
-        let (usual, _) = limit("", "");
-        assert_eq!(limit("", &says(7)), (7, vec![]), "{key}: content lowers the default");
-        assert_eq!(limit(&says(9), ""), (9, vec![]), "{key}: the operator decides");
-        assert_eq!(limit(&says(9), &says(7)), (7, vec![]), "{key}: content lowers what the operator says");
-        assert_eq!(limit(&says(7), &says(9)), (7, vec!["raised-limit".to_owned()]), "{key}: and never raises it");
-        assert_eq!(limit("", &says(usual + 1)), (usual, vec!["raised-limit".to_owned()]), "{key}: nor the default");
+        let setting = |number: u64| format!("scripts:\n  {key}: {number}\n");
+        let (default, _) = limit("", "");
+        assert_eq!(limit("", &setting(7)), (7, vec![]), "{key}: content lowers the default");
+        assert_eq!(limit(&setting(9), ""), (9, vec![]), "{key}: the operator decides");
+        assert_eq!(limit(&setting(9), &setting(7)), (7, vec![]), "{key}: content lowers the operator's limit");
+        assert_eq!(limit(&setting(7), &setting(9)), (7, vec!["raised-limit".to_owned()]), "{key}: and never raises it");
+        assert_eq!(
+            limit("", &setting(default + 1)),
+            (default, vec!["raised-limit".to_owned()]),
+            "{key}: nor the default"
+        );
     }
 }
 
 #[test]
-fn whether_scripts_run_and_which_is_for_the_operator_and_content_takes_away() {
+fn the_operator_enables_scripts_and_content_only_restricts_them() {
     let folder = skills();
-    let refused = |operator: &str, content: &str, file: &str| {
-        say(folder.path(), content);
+    let refusal = |operator: &str, content: &str, file: &str| {
+        write_settings(folder.path(), content);
         let mut session = serve(folder.path()).config(operator).start();
-        let refused = policy(&mut session, file).as_str().map(|text| text.lines().next().unwrap().to_owned());
-        (refused.unwrap_or_default(), codes(&mut session))
+        let refusal = dry_run(&mut session, file).as_str().map(|text| text.lines().next().unwrap().to_owned());
+        (refusal.unwrap_or_default(), codes(&mut session))
     };
     let none: Vec<String> = Vec::new();
     let (off, on) = ("scripts: {enabled: false}\n", "scripts: {enabled: true}\n");
-    assert_eq!(refused("", "", "a.sh"), (String::new(), none.clone()));
-    assert_eq!(refused(off, "", "a.sh").0, "scripts are disabled globally");
-    let (told, problems) = refused(off, on, "a.sh");
-    assert_eq!((told.as_str(), problems), ("scripts are disabled globally", vec!["forbidden-setting".to_owned()]));
-    assert!(refused(on, off, "a.sh").0.starts_with("scripts are switched off in the `config.yaml`"));
+    assert_eq!(refusal("", "", "a.sh"), (String::new(), none.clone()));
+    assert_eq!(refusal(off, "", "a.sh").0, "scripts are disabled globally");
+    let (message, problems) = refusal(off, on, "a.sh");
+    assert_eq!((message.as_str(), problems), ("scripts are disabled globally", vec!["forbidden-setting".to_owned()]));
+    assert!(refusal(on, off, "a.sh").0.starts_with("scripts are disabled in the `config.yaml`"));
 
     let only = |extension: &str| format!("scripts: {{allowed_extensions: [{extension}]}}\n");
     for (operator, content, allowed) in [
@@ -155,17 +159,17 @@ fn whether_scripts_run_and_which_is_for_the_operator_and_content_takes_away() {
         (only(".sh"), only(".py"), [false, false]),
     ] {
         for (file, allowed) in ["a.sh", "b.py"].into_iter().zip(allowed) {
-            let (told, _) = refused(&operator, &content, file);
-            assert_eq!(told.is_empty(), allowed, "{operator} {content} {file}: {told}");
+            let (message, _) = refusal(&operator, &content, file);
+            assert_eq!(message.is_empty(), allowed, "{operator} {content} {file}: {message}");
         }
     }
 }
 
 #[test]
-fn runners_are_the_operators_and_content_may_only_repeat_the_stock_ones() {
+fn the_operator_sets_runners_and_content_only_repeats_the_bundled_ones() {
     let folder = skills();
     let run = |operator: &str, content: &str, file: &str| {
-        say(folder.path(), content);
+        write_settings(folder.path(), content);
         let mut session = serve(folder.path()).config(operator).start();
         let result = session.call("run_script", json!({"skill_path": "tool", "file": file, "args": {}}));
         let text = result["content"][0]["text"].as_str().unwrap().to_owned();
@@ -174,43 +178,43 @@ fn runners_are_the_operators_and_content_may_only_repeat_the_stock_ones() {
     };
     let operator = "scripts: {allowed_extensions: [.txt, .sh], runners: {.txt: bash}}\n";
     assert_eq!(run(operator, "", "c.txt"), ("ran by shell\n".to_owned(), vec![]));
-    let stock = "scripts: {runners: {.sh: bash, .ts: npx tsx, .js: node, .py: python3}}\n";
-    assert_eq!(run("", stock, "a.sh"), ("ran by shell\n".to_owned(), vec![]));
-    let (told, problems) = run("", "scripts: {runners: {.txt: bash, .sh: python3}}\n", "a.sh");
-    assert_eq!(told, "ran by shell\n");
+    let bundled = "scripts: {runners: {.sh: bash, .ts: npx tsx, .js: node, .py: python3}}\n";
+    assert_eq!(run("", bundled, "a.sh"), ("ran by shell\n".to_owned(), vec![]));
+    let (output, problems) = run("", "scripts: {runners: {.txt: bash, .sh: python3}}\n", "a.sh");
+    assert_eq!(output, "ran by shell\n");
     assert_eq!(problems, ["forbidden-setting", "forbidden-setting"]);
-    let (told, _) = run("", "scripts: {runners: {.txt: bash}}\n", "c.txt");
-    assert!(told.starts_with("the extension `.txt` is not allowed"), "{told}");
+    let (output, _) = run("", "scripts: {runners: {.txt: bash}}\n", "c.txt");
+    assert!(output.starts_with("the extension `.txt` is not allowed"), "{output}");
 }
 
 #[test]
-fn content_sends_nothing_anywhere() {
+fn content_cannot_enable_analytics() {
     let folder = skills();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
     let settings = format!("analytics:\n  enabled: true\n  endpoint: http://{address}/\n  interval_seconds: 0.01\n");
-    say(folder.path(), &settings);
+    write_settings(folder.path(), &settings);
     let mut session = serve(folder.path()).start();
-    found(&mut session);
+    match_outcome(&mut session);
     assert_eq!(codes(&mut session), ["forbidden-setting"; 3]);
     session.close_input();
     assert!(session.wait().0.success());
-    assert!(listener.accept().is_err(), "somebody called");
+    assert!(listener.accept().is_err(), "a connection was made");
 }
 
-/// What the server says about a configuration that it does not start with.
+/// Returns the server's message about a configuration that it refuses.
 fn refusal(yaml: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = Launch::bare(SKILLCELL).arg("serve").arg(folder.path()).config(yaml).output();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{yaml}: {told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{yaml}: {stderr}");
     assert!(output.stdout.is_empty());
-    told
+    stderr
 }
 
 #[test]
-fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
+fn an_invalid_operators_file_is_reported_with_file_and_line() {
     for (yaml, line, part) in [
         ("matching:\n  min_score: 1.5\n", 2, "matching.min_score is 1.5, and must be from 0 to 1"),
         ("matching:\n  min_score: .nan\n", 2, "matching.min_score is NaN"),
@@ -229,7 +233,7 @@ fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
         ),
         ("git:\n  timeout_seconds: 5\nscripts:\n  timeout_seconds: 0\n", 4, "scripts.timeout_seconds is 0"),
         ("scripts:\n  timeout_seconds: soon\n", 2, "timeout_seconds: invalid type: string"),
-        ("scripts:\n  runners: {.py: perl}\n", 2, "`perl` is no runtime"),
+        ("scripts:\n  runners: {.py: perl}\n", 2, "`perl` is not a runtime"),
         ("scripts:\n  max_output_bytes: [1]\n", 2, "sequence"),
         ("scripts:\n  enabled: yes please\n", 2, "enabled: invalid type: string"),
         ("refresh:\n  enabled: 1\n", 2, "integer `1`"),
@@ -240,14 +244,14 @@ fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
         ("\"scripts\":\n  \"timeout_seconds\": 0\n", 2, "scripts.timeout_seconds is 0"),
         ("{\"matching\":\n{\"min_score\": 5}}", 2, "matching.min_score is 5"),
         ("---\nmatching: {}\n---\nscripts: {}\n", 3, "more than one document"),
-        ("scripts:\n  allowed_extensions: [a/b]\n", 2, "scripts.allowed_extensions: `a/b` is no extension"),
+        ("scripts:\n  allowed_extensions: [a/b]\n", 2, "scripts.allowed_extensions: `a/b` is not a file extension"),
         ("grants:\n  /a:\n    s:\n      read: [rel]\n", 4, "`rel` must begin with"),
         ("tools:\n- skill\n- nope\n", 3, "there is no tool `nope`"),
         ("integrations:\n  github:\n    address: ftp://h\n", 3, "`address` must begin with"),
     ] {
-        let told = refusal(yaml);
-        let place = format!("config.yaml:{line}:");
-        assert!(told.contains(&place) && told.contains(part), "{yaml} was told as {told}");
+        let message = refusal(yaml);
+        let location = format!("config.yaml:{line}:");
+        assert!(message.contains(&location) && message.contains(part), "{yaml} was reported as {message}");
     }
     refusal("matching: {}\n---\nmatching: {}\n");
     refusal("matching:\n\tmin_score: 0.1\n");
@@ -255,71 +259,72 @@ fn an_operators_file_that_is_wrong_is_told_with_its_file_and_line() {
     {
         let folder = tempfile::tempdir().unwrap();
         let output = Launch::bare(SKILLCELL).arg("serve").arg(folder.path()).env(name, value).output();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && told.contains(name), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && stderr.contains(name), "{stderr}");
     }
 }
 
 #[test]
-fn an_operators_file_that_is_no_text_is_told_with_its_line() {
+fn an_operators_file_that_is_not_utf8_is_reported_with_its_line() {
     let home = library(&[]);
     let file = home.path().join("config.yaml");
     std::fs::write(&file, b"matching:\n  min_score: \xff\n").unwrap();
     let output = Launch::bare(SKILLCELL).arg("list").arg("--root").arg(home.path()).arg("--config").arg(&file).output();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("config.yaml:2: there are bytes that are no UTF-8"), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("config.yaml:2: not valid UTF-8"), "{stderr}");
 }
 
 #[test]
-fn an_operators_file_that_cannot_be_reached_is_never_taken_for_none() {
+fn an_unreadable_operators_file_is_never_treated_as_missing() {
     let folder = skills();
     for (link, target, reason) in [
-        (".config/skillcell/config.yaml", "/nowhere/config.yaml", "a link on the way leads nowhere"),
-        (".config/skillcell", "/nowhere", "a link on the way leads nowhere"),
+        (".config/skillcell/config.yaml", "/nowhere/config.yaml", "the path goes through a broken link"),
+        (".config/skillcell", "/nowhere", "the path goes through a broken link"),
         (".config/skillcell/config.yaml", "config.yaml", "symbolic links"),
         (".config/skillcell", "skillcell", "symbolic links"),
         (".config/skillcell/config.yaml", ".", "directory"),
     ] {
         let home = library(&[]);
-        let place = home.path().join(link);
-        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(target, &place).unwrap();
+        let path = home.path().join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, &path).unwrap();
         let list = Launch::bare(SKILLCELL).with_home(home.path()).arg("list").arg("--root").arg(folder.path());
         let output = list.output();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{link} to {target}: {told}");
-        assert!(told.contains("cannot read the configuration") && told.contains("config.yaml"), "{told}");
-        assert!(told.contains(reason) && told.contains("hint: make it readable or remove it"), "{told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{link} to {target}: {stderr}");
+        assert!(stderr.contains("cannot read the configuration") && stderr.contains("config.yaml"), "{stderr}");
+        assert!(stderr.contains(reason) && stderr.contains("hint: make it readable or remove it"), "{stderr}");
     }
     let home = library(&[]);
     let list = Launch::bare(SKILLCELL).with_home(home.path()).arg("list").arg("--root").arg(folder.path());
-    assert!(list.output().status.success(), "one that is not there is none");
+    assert!(list.output().status.success(), "a missing file is fine");
 }
 
 #[test]
-fn an_operators_file_with_a_mark_in_front_and_empty_sections_is_fine() {
+fn an_operators_file_may_have_a_byte_order_mark_and_empty_sections() {
     let folder = skills();
     let yaml = "\u{feff}scripts:\n# enabled: false\nmatching:\r\n  ambiguity_threshold: 0\r\n";
-    assert_eq!(found(&mut serve(folder.path()).config(yaml).start()), "other");
+    assert_eq!(match_outcome(&mut serve(folder.path()).config(yaml).start()), "other");
 }
 
-/// The keys that may stand below this place, which is a piece of YAML with `HERE` in it. Nothing where no map belongs.
-fn keys_at(place: &str) -> Option<BTreeSet<String>> {
-    let told = refusal(&place.replace("HERE", "{no-such-key: 1}"));
-    let (_, expected) = told.split_once("unknown field `no-such-key`, expected ")?;
+/// Returns the keys that are accepted at `HERE` in this YAML, or nothing if a map is not accepted there.
+fn keys_at(yaml: &str) -> Option<BTreeSet<String>> {
+    let message = refusal(&yaml.replace("HERE", "{no-such-key: 1}"));
+    let (_, expected) = message.split_once("unknown field `no-such-key`, expected ")?;
     let line = expected.lines().next()?;
     Some(line.split('`').skip(1).step_by(2).map(str::to_owned).collect())
 }
 
-/// Every key that the operator's file accepts, as the document calls it.
+/// Returns every key that the operator's file accepts, as in the documentation.
 fn accepted_keys() -> BTreeSet<String> {
     let sections = keys_at("HERE").expect("the file is a map");
     assert!(sections.len() > 10 && sections.contains("scripts"), "{sections:?}");
     let mut accepted = BTreeSet::new();
     for section in sections {
-        let places = ["HERE", "[HERE]", "{a: HERE}", "{a: {a: HERE}}"].map(|place| format!("{section}: {place}"));
-        let keys: BTreeSet<String> = places.iter().filter_map(|place| keys_at(place)).flatten().collect();
+        let positions =
+            ["HERE", "[HERE]", "{a: HERE}", "{a: {a: HERE}}"].map(|position| format!("{section}: {position}"));
+        let keys: BTreeSet<String> = positions.iter().filter_map(|position| keys_at(position)).flatten().collect();
         if keys.is_empty() {
             accepted.insert(section);
         } else {
@@ -329,7 +334,7 @@ fn accepted_keys() -> BTreeSet<String> {
     accepted
 }
 
-/// The keys in the first column of the table of the document.
+/// Returns the keys in the first column of the table in the documentation.
 fn documented_keys() -> Vec<String> {
     let document = std::fs::read_to_string(repository().join("docs/configuration.md")).unwrap();
     let (_, table) = document.split_once("\n## Every key\n").expect("a table of keys");
@@ -339,7 +344,7 @@ fn documented_keys() -> Vec<String> {
 }
 
 #[test]
-fn the_document_of_the_configuration_has_every_key_once_and_no_other() {
+fn the_documentation_lists_every_key_exactly_once() {
     let (accepted, documented) = (accepted_keys(), documented_keys());
     assert!(accepted.len() > 40, "only {} keys were found", accepted.len());
     for key in &documented {

@@ -8,23 +8,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
-/// Largest skill of the extension.
-const MOST_FILES: usize = 512;
-const MOST_BYTES: usize = 16 << 20;
+/// Limits of the extension for one skill.
+const MAX_FILES: usize = 512;
+const MAX_BYTES: usize = 16 << 20;
 
-fn text_of<'value>(value: &'value Value, field: &str) -> &'value str {
+fn text_field<'value>(value: &'value Value, field: &str) -> &'value str {
     value[field].as_str().unwrap_or_else(|| panic!("no {field}: {value}"))
 }
 
 fn uris(items: &[Value]) -> Vec<String> {
-    items.iter().map(|item| text_of(item, "uri").to_owned()).collect()
+    items.iter().map(|item| text_field(item, "uri").to_owned()).collect()
 }
 
-/// Every skill of the listing, each checked against what `resources/read` and `skills/get` say.
-fn verified(session: &mut Session) -> BTreeMap<String, Value> {
+/// Returns every listed skill, each checked against `resources/read` and `skills/get`.
+fn verified_skills(session: &mut Session) -> BTreeMap<String, Value> {
     let skills = session.all("skills/list", "skills");
     for skill in &skills {
-        let uri = text_of(skill, "uri");
+        let uri = text_field(skill, "uri");
         let folder = uri.strip_prefix("skill://").and_then(|uri| uri.strip_suffix("/SKILL.md")).expect("a document");
         assert_eq!(skill["frontmatter"]["name"], folder.rsplit('/').next().unwrap(), "{uri}");
         let resources = skill["resources"].as_array().unwrap();
@@ -32,7 +32,7 @@ fn verified(session: &mut Session) -> BTreeMap<String, Value> {
         assert_eq!(listed.len(), resources.len(), "a file comes twice: {skill}");
         assert!(listed.contains(uri), "{skill}");
         for resource in resources {
-            let file = text_of(resource, "uri");
+            let file = text_field(resource, "uri");
             assert!(file.starts_with(&format!("skill://{folder}/")), "{file} is not in {folder}");
             let content = bytes(&read(session, file));
             assert_eq!(resource["digest"], sha256(&content), "{file}");
@@ -46,18 +46,18 @@ fn verified(session: &mut Session) -> BTreeMap<String, Value> {
     by_uri
 }
 
-/// The front matter of a document, by another reader of YAML than the server's.
+/// Parses the front matter of a document with another YAML parser than the server's.
 fn front_matter(document: &str) -> Value {
     let yaml = document.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).expect("a front matter").0;
     serde_yaml::from_str(yaml).unwrap()
 }
 
 #[test]
-fn every_digest_is_that_of_the_bytes_that_are_served() {
+fn every_digest_matches_the_served_bytes() {
     for mut session in both_eras(&repository().join("fixtures/skills")) {
-        let skills = verified(&mut session);
+        let skills = verified_skills(&mut session);
         let listed: BTreeSet<String> = uris(&session.all("resources/list", "resources")).into_iter().collect();
-        assert_eq!(skills.keys().cloned().collect::<BTreeSet<_>>(), listed, "every skill of the fixtures is sound");
+        assert_eq!(skills.keys().cloned().collect::<BTreeSet<_>>(), listed, "every skill of the fixtures is valid");
         let names: BTreeSet<String> = skills.values().map(|skill| skill["frontmatter"]["name"].to_string()).collect();
         assert_eq!(names.len(), skills.len(), "names are unique");
         for (uri, skill) in &skills {
@@ -72,7 +72,7 @@ fn every_digest_is_that_of_the_bytes_that_are_served() {
 }
 
 #[test]
-fn results_say_how_long_they_hold_and_only_newer_clients_which_kind_they_are() {
+fn results_have_a_ttl_and_for_newer_clients_a_type() {
     let folder = library(&[("pdf/SKILL.md", &skill("pdf", "x"))]);
     for mut session in both_eras(folder.path()) {
         for (method, params) in [
@@ -117,7 +117,7 @@ fn the_extension_is_announced_in_both_eras() {
 fn methods_that_an_era_does_not_have_are_not_found() {
     let folder = library(&crate::SMALL);
     let [mut legacy, mut modern] = both_eras(folder.path());
-    // A ping is answered while nobody knows yet which era it belongs to.
+    // A ping is answered as long as the era of the session is unknown.
     modern.result("prompts/list", json!({}));
     for (method, params) in [
         ("ping", json!({})),
@@ -151,12 +151,12 @@ fn front_matter_has_the_types_of_the_yaml_core_schema() {
     });
     let folder = library(&[("types/SKILL.md", &format!("---\n{yaml}---\n\nText.\n"))]);
     for mut session in both_eras(folder.path()) {
-        let skills = verified(&mut session);
+        let skills = verified_skills(&mut session);
         assert_eq!(skills["skill://types/SKILL.md"]["frontmatter"], expected);
     }
 }
 
-/// Fills a skill up to this number of files and bytes, its document included. No file is too large to be read.
+/// Creates a skill with this number of files and bytes, its document included. No file is too large to be read.
 fn fill(folder: &Path, name: &str, files: usize, total: usize) {
     let document = skill(name, "x");
     write_files(folder, &[(&format!("{name}/SKILL.md"), &document)]);
@@ -170,15 +170,15 @@ fn fill(folder: &Path, name: &str, files: usize, total: usize) {
 }
 
 #[test]
-fn skills_that_are_too_large_or_off_the_format_are_left_out_and_told() {
+fn skills_that_are_too_large_or_invalid_are_unlisted_and_reported() {
     let folder = library(&[("good/SKILL.md", &skill("good", "x"))]);
     let with = |name: &str, field: &str| format!("---\nname: {name}\ndescription: d\n{field}\n---\n");
     let described =
         |name: &str, length: usize| format!("---\nname: {name}\ndescription: {}\n---\n", "ü".repeat(length));
-    fill(folder.path(), "exactly-as-many", MOST_FILES, 60_000);
-    fill(folder.path(), "too-many", MOST_FILES + 1, 60_000);
-    fill(folder.path(), "exactly-as-large", 18, MOST_BYTES);
-    fill(folder.path(), "too-large", 18, MOST_BYTES + 1);
+    fill(folder.path(), "exactly-as-many", MAX_FILES, 60_000);
+    fill(folder.path(), "too-many", MAX_FILES + 1, 60_000);
+    fill(folder.path(), "exactly-as-large", 18, MAX_BYTES);
+    fill(folder.path(), "too-large", 18, MAX_BYTES + 1);
     write_files(
         folder.path(),
         &[
@@ -214,28 +214,28 @@ fn skills_that_are_too_large_or_off_the_format_are_left_out_and_told() {
         "wide",
     ];
     let listed = |session: &mut Session| -> Vec<String> {
-        let skills = session.all("skills/list", "skills");
+        let skills = session.fresh(|session| session.all("skills/list", "skills"));
         uris(&skills).iter().map(|uri| uri["skill://".len()..uri.len() - "/SKILL.md".len()].to_owned()).collect()
     };
-    let told = |session: &mut Session| -> BTreeSet<String> {
+    let reported = |session: &mut Session| -> BTreeSet<String> {
         let problems = problems(session, "code").into_iter().filter(|(_, code)| code == "not-in-skills-list");
         problems.map(|(file, _)| file.strip_suffix("/SKILL.md").unwrap().to_owned()).collect()
     };
     for mut session in both_eras(folder.path()) {
         assert_eq!(listed(&mut session), good);
-        assert_eq!(told(&mut session), bad.iter().map(ToString::to_string).collect());
+        assert_eq!(reported(&mut session), bad.iter().map(ToString::to_string).collect());
         for name in bad {
             session.wait_for_log(&format!("`{name}/SKILL.md` is not in skills/list: "));
             let uri = format!("skill://{name}/SKILL.md");
             let error = session.error("skills/get", json!({"uri": uri}));
             assert_eq!(error["code"], -32602, "{name}: {error}");
-            // Everything else serves it all the same.
+            // Every other way to read it works.
             assert_eq!(
                 bytes(&read(&mut session, &uri)),
                 std::fs::read(folder.path().join(name).join("SKILL.md")).unwrap()
             );
         }
-        // Telling it once is enough.
+        // It is logged only once.
         assert_eq!(listed(&mut session), good);
         assert_eq!(session.log().matches("`too-many/SKILL.md` is not in skills/list: ").count(), 1);
     }
@@ -244,10 +244,10 @@ fn skills_that_are_too_large_or_off_the_format_are_left_out_and_told() {
     std::fs::remove_file(folder.path().join("too-many/512.bin")).unwrap();
     std::fs::remove_dir_all(folder.path().join("too-large")).unwrap();
     assert!(listed(&mut session).contains(&"too-many".to_owned()));
-    let told = told(&mut session);
-    assert!(!told.contains("too-many"), "what was mended is no problem any more");
-    assert!(!told.contains("too-large"), "what is gone is no problem any more");
-    assert_eq!(told.len(), bad.len() - 2);
+    let reported = reported(&mut session);
+    assert!(!reported.contains("too-many"), "a fixed skill is no longer a problem");
+    assert!(!reported.contains("too-large"), "a deleted skill is no longer a problem");
+    assert_eq!(reported.len(), bad.len() - 2);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn two_hundred_and_fifty_skills_come_in_pages() {
 }
 
 #[test]
-fn a_skill_is_had_by_the_uri_of_its_document_alone() {
+fn a_skill_is_found_only_by_the_uri_of_its_document() {
     let folder = library(&[("pdf/SKILL.md", &skill("pdf", "x")), ("pdf/a.txt", "a")]);
     for mut session in both_eras(folder.path()) {
         let got = session.result("skills/get", json!({"uri": "skill://pdf/SKILL.md"}));
@@ -296,7 +296,7 @@ fn a_skill_is_had_by_the_uri_of_its_document_alone() {
 }
 
 #[test]
-fn manifests_are_as_new_as_the_disk() {
+fn manifests_are_fresh() {
     let folder = library(&[("pdf/SKILL.md", &skill("pdf", "x")), ("pdf/a.txt", "00")]);
     for mut session in both_eras(folder.path()) {
         for number in 10..30 {
@@ -316,19 +316,19 @@ fn manifests_are_as_new_as_the_disk() {
     }
 }
 
-/// Everything below a folder, found by reading folder after folder.
-fn walked(session: &mut Session, uri: &str) -> BTreeMap<String, Value> {
+/// Returns every file below a folder, by reading folder after folder.
+fn walk(session: &mut Session, uri: &str) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    let mut waiting = vec![uri.to_owned()];
-    while let Some(next) = waiting.pop() {
+    let mut unvisited = vec![uri.to_owned()];
+    while let Some(next) = unvisited.pop() {
         let result = session.result("resources/directory/read", json!({"uri": next}));
         for child in result["resources"].as_array().unwrap() {
-            let uri = text_of(child, "uri");
+            let uri = text_field(child, "uri");
             assert_eq!(uri.rsplit_once('/').unwrap().0, next.trim_end_matches('/'), "a child is directly inside");
-            assert_eq!(uri.rsplit_once('/').unwrap().1, encoded(text_of(child, "name")));
+            assert_eq!(uri.rsplit_once('/').unwrap().1, encoded(text_field(child, "name")));
             if child["mimeType"] == "inode/directory" {
                 assert_eq!(child.get("size"), None);
-                waiting.push(uri.to_owned());
+                unvisited.push(uri.to_owned());
             } else {
                 assert!(found.insert(uri.to_owned(), child.clone()).is_none(), "{uri} comes twice");
             }
@@ -365,12 +365,12 @@ fn folders_of_a_skill_can_be_read_level_by_level() {
             assert_eq!(result["resources"], expected, "{uri}");
         }
         for skill in ["pdf", "pdf/inner", "tree"] {
-            let walked = walked(&mut session, &format!("skill://{skill}"));
+            let walked = walk(&mut session, &format!("skill://{skill}"));
             let got = session.result("skills/get", json!({"uri": format!("skill://{skill}/SKILL.md")}));
             let manifest = got["skill"]["resources"].as_array().unwrap();
             assert_eq!(walked.keys().cloned().collect::<BTreeSet<_>>(), uris(manifest).into_iter().collect());
             for file in manifest {
-                assert_eq!(walked[text_of(file, "uri")]["size"], file["size"], "{file}");
+                assert_eq!(walked[text_field(file, "uri")]["size"], file["size"], "{file}");
             }
         }
         for uri in ["skill://pdf/docs", "skill://pdf/docs/"] {
@@ -384,7 +384,7 @@ fn folders_of_a_skill_can_be_read_level_by_level() {
 }
 
 #[test]
-fn what_is_no_folder_is_refused() {
+fn reading_a_directory_that_is_not_one_is_refused() {
     let folder = library(&[
         ("pdf/SKILL.md", &skill("pdf", "x")),
         ("pdf/docs/a.txt", "a"),
@@ -434,7 +434,7 @@ fn a_large_folder_comes_in_pages() {
             if cursor.is_null() {
                 break;
             }
-            assert!(pages < 50, "it never ends");
+            assert!(pages < 50, "the pages do not end");
         }
         let expected: Vec<String> = (0..1_050).map(|number| format!("skill://pdf/many/{number:04}.txt")).collect();
         assert_eq!(found, expected);
@@ -443,7 +443,7 @@ fn a_large_folder_comes_in_pages() {
 }
 
 #[test]
-fn manifests_hold_where_paths_of_several_roots_overlap() {
+fn manifests_are_correct_where_paths_of_several_roots_overlap() {
     let folder = tempfile::tempdir().unwrap();
     write_files(
         &folder.path().join("one"),
@@ -469,13 +469,13 @@ fn manifests_hold_where_paths_of_several_roots_overlap() {
     );
     let launch = || Launch::new(SKILLCELL).arg(folder.path().join("one")).arg(folder.path().join("two"));
     for mut session in [launch().start(), launch().modern()] {
-        let skills = verified(&mut session);
+        let skills = verified_skills(&mut session);
         assert_eq!(skills.len(), 6, "{:?}", skills.keys());
     }
 }
 
 #[test]
-fn what_a_manifest_names_can_be_read() {
+fn every_file_of_a_manifest_can_be_read() {
     let folder = library(&[("pdf/SKILL.md", &skill("pdf", "x"))]);
     for name in [
         "a:b.txt",
@@ -491,8 +491,8 @@ fn what_a_manifest_names_can_be_read() {
         write_files(&folder.path().join("pdf"), &[(name, name)]);
     }
     for mut session in both_eras(folder.path()) {
-        assert_eq!(verified(&mut session).len(), 1);
-        for (uri, _) in walked(&mut session, "skill://pdf") {
+        assert_eq!(verified_skills(&mut session).len(), 1);
+        for (uri, _) in walk(&mut session, "skill://pdf") {
             read(&mut session, &uri);
         }
     }

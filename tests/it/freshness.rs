@@ -1,36 +1,38 @@
-//! What is served is what is on disk.
+//! Answers always match what is on disk.
 
 mod frozen;
-mod held;
+pub mod paused;
 mod inherited;
 mod lists;
-mod meanwhile;
+mod during_rebuild;
 #[cfg(target_os = "linux")]
-mod named;
-mod reading;
+mod dirty_paths;
+mod incremental;
 #[cfg(target_os = "linux")]
-mod short_of_files;
+mod file_descriptors;
 mod waiting;
 #[cfg(target_os = "linux")]
 mod watched;
 
+use crate::subscriptions::wait_until_announcing;
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Session, eventually, files_below, write_files};
+use skillcell_tests::{Session, eventually, files_below, put_file, write_files};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 fn names(session: &mut Session) -> Vec<String> {
-    let list = session.call_json("skills_list", json!({}));
+    let list = session.fresh(|session| session.call_json("skills_list", json!({})));
     list["skills"].as_array().unwrap().iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
 }
 
 fn content(session: &mut Session, name: &str) -> Value {
-    session.call_json("get_skill", json!({"context": "x", "skill_path": name}))["content"].clone()
+    let arguments = json!({"context": "x", "skill_path": name});
+    session.fresh(|session| session.call_json("get_skill", arguments.clone()))["content"].clone()
 }
 
-/// Waits until no file is so young that it is read once more, because another change might not show.
+/// Waits until no file is racy: so young that the server reads it again, because its times might not show another change.
 fn settle(folder: &Path) {
     const AGE: Duration = Duration::from_millis(100);
     let is_old = |file: &PathBuf| {
@@ -42,12 +44,12 @@ fn settle(folder: &Path) {
 }
 
 #[test]
-fn an_edited_file_is_served_with_its_new_text_by_the_next_call() {
+fn the_next_call_serves_the_new_text_of_an_edited_file() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
     assert_eq!(content(&mut session, "pdf"), "Use the reader.");
     for number in 0..50 {
-        // The same length each time: size alone would not tell.
+        // The size is always the same.
         let text = format!("---\nname: pdf\ndescription: Read portable documents\n---\n\nEdition {number:02}.\n");
         write_files(library.path(), &[("pdf/SKILL.md", &text)]);
         assert_eq!(content(&mut session, "pdf"), format!("Edition {number:02}."));
@@ -55,7 +57,7 @@ fn an_edited_file_is_served_with_its_new_text_by_the_next_call() {
 }
 
 #[test]
-fn a_parent_that_changes_changes_the_skill_below_it() {
+fn a_change_of_a_parent_changes_the_skills_below_it() {
     let root = |text: &str| format!("---\nkeywords: [base]\ndescription: Base\n---\n{text}\n");
     let library = library(&[("_root.md", &root("First rule.")), SMALL[0]]);
     let mut session = serve(library.path()).start();
@@ -67,7 +69,7 @@ fn a_parent_that_changes_changes_the_skill_below_it() {
 }
 
 #[test]
-fn lists_show_what_appeared_vanished_and_moved() {
+fn lists_show_new_deleted_and_moved_skills() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
     assert_eq!(names(&mut session), ["forms", "pdf"]);
@@ -78,12 +80,13 @@ fn lists_show_what_appeared_vanished_and_moved() {
     std::fs::remove_dir_all(library.path().join("shallow")).unwrap();
     std::fs::remove_file(library.path().join("forms.md")).unwrap();
     assert_eq!(names(&mut session), ["pdf"]);
-    let refused = session.call("get_skill", json!({"context": "x", "skill_path": "forms"}));
-    assert_eq!(refused["isError"], true);
+    let arguments = json!({"context": "x", "skill_path": "forms"});
+    let refusal = session.fresh(|session| session.call("get_skill", arguments.clone()));
+    assert_eq!(refusal["isError"], true);
 }
 
 #[test]
-fn a_file_that_becomes_valid_takes_its_resource_folder_and_gives_it_back() {
+fn a_file_claims_its_resource_folder_while_it_is_valid() {
     let library = library(&[("guide.md", "# Just text\n"), ("guide/inner.md", SMALL[0].1)]);
     let mut session = serve(library.path()).start();
     assert_eq!(names(&mut session), ["guide/inner"]);
@@ -94,7 +97,7 @@ fn a_file_that_becomes_valid_takes_its_resource_folder_and_gives_it_back() {
 }
 
 #[test]
-fn a_missing_or_empty_root_comes_alive_when_skills_appear() {
+fn skills_that_appear_in_a_missing_or_empty_root_are_served() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("later");
     let mut session = serve(&root).start();
@@ -126,7 +129,7 @@ fn a_new_parent_is_inherited_from_at_once() {
 }
 
 #[test]
-fn a_root_that_is_exchanged_is_noticed() {
+fn a_replaced_root_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let other = SMALL[0].1.replace("Validate on submit.", "Another edition.");
@@ -152,7 +155,7 @@ fn a_folder_that_becomes_a_link_is_served_once() {
 }
 
 #[test]
-fn a_link_whose_target_appears_later_is_followed_then() {
+fn a_dangling_link_is_followed_once_its_target_exists() {
     let library = library(&SMALL);
     symlink(".store/late.md", library.path().join("late.md")).unwrap();
     let mut session = serve(library.path()).start();
@@ -162,76 +165,78 @@ fn a_link_whose_target_appears_later_is_followed_then() {
 }
 
 #[test]
-fn lists_asked_for_together_are_all_fresh() {
+fn concurrent_lists_are_all_fresh() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
     names(&mut session);
     for number in 0..30 {
         write_files(library.path(), &[(&format!("new{number}.md"), SMALL[0].1)]);
         let list = json!({"name": "skills_list", "arguments": {}});
-        let ids: Vec<Value> = (0..4).map(|_| session.post("tools/call", list.clone())).collect();
-        for id in ids {
-            let answer = session.answer(&id);
-            assert_eq!(answer["result"]["structuredContent"]["skills"].as_array().unwrap().len(), 3 + number);
-        }
+        let lengths = session.fresh(|session| {
+            let ids = [(); 4].map(|()| session.post("tools/call", list.clone()));
+            ids.map(|id| session.answer(&id)["result"]["structuredContent"]["skills"].as_array().unwrap().len())
+        });
+        assert_eq!(lengths, [3 + number; 4]);
     }
 }
 
-/// Waits until a list is answered without a look at the disk, because nothing stirs there.
-fn wait_until_still(session: &mut Session) {
-    wait_until_no_look(session, |session| drop(names(session)));
+/// Waits until a list is answered without a scan of the disk.
+fn wait_until_idle(session: &mut Session) {
+    wait_until_no_scan(session, |session| drop(names(session)));
 }
 
-/// Waits until a question is answered without a look at the disk.
-fn wait_until_no_look(session: &mut Session, ask: impl Fn(&mut Session)) {
-    let mut marks = 0;
-    // What was logged for earlier requests is in the log before the word of a feedback.
-    let mut looks = |session: &mut Session| {
-        marks += 1;
+/// Waits until a question is answered without a scan of the disk.
+fn wait_until_no_scan(session: &mut Session, ask: impl Fn(&mut Session)) {
+    let mut sent = 0;
+    // The log lines of earlier requests come before the line of a feedback.
+    let mut scans = |session: &mut Session| {
+        sent += 1;
         session.call("report_usage", json!({"skill_path": "forms", "useful": true}));
-        session.wait_for_log_that("feedback", |log| log.matches("feedback:").count() == marks);
+        session.wait_for_log_that("feedback", |log| log.matches("feedback:").count() == sent);
         let log = session.log();
-        log.split("feedback:").take(marks).map(|before| before.matches("looked at the disk").count()).sum::<usize>()
+        log.split("feedback:").take(sent).map(|before| before.matches(" scanned ").count()).sum::<usize>()
     };
-    eventually("an answer without a look at the disk", || {
-        let before = looks(session);
+    eventually("an answer without a scan of the disk", || {
+        let before = scans(session);
         ask(session);
-        looks(session) == before
+        scans(session) == before
     });
 }
 
 #[test]
-fn a_link_that_leads_nowhere_costs_no_look_until_it_leads_somewhere() {
+fn a_dangling_link_costs_no_scan_until_its_target_appears() {
     let library = library(&SMALL);
     std::fs::create_dir(library.path().join(".store")).unwrap();
     symlink(".store/rules.md", library.path().join("_root.md")).unwrap();
     let mut session = serve(library.path()).arg("--verbose").start();
-    wait_until_no_look(&mut session, |session| drop(content(session, "forms")));
+    wait_until_no_scan(&mut session, |session| drop(content(session, "forms")));
     write_files(library.path(), &[(".store/rules.md", "---\nkeywords: [all]\ndescription: d\n---\nFirst rule.\n")]);
     assert!(content(&mut session, "forms").as_str().unwrap().contains("First rule."));
 }
 
 #[test]
-fn a_file_with_a_second_name_elsewhere_is_as_new_as_any() {
-    let elsewhere = library(&[("x.md", "---\nname: pdf\ndescription: First\n---\n")]);
+fn a_file_with_a_hard_link_elsewhere_is_fresh() {
+    let outside = library(&[("x.md", "---\nname: pdf\ndescription: First\n---\n")]);
     let library = library(&SMALL[..1]);
     std::fs::create_dir(library.path().join("pdf")).unwrap();
-    std::fs::hard_link(elsewhere.path().join("x.md"), library.path().join("pdf/SKILL.md")).unwrap();
+    std::fs::hard_link(outside.path().join("x.md"), library.path().join("pdf/SKILL.md")).unwrap();
     let mut session = serve(library.path()).start();
-    let described =
-        |session: &mut Session| session.call_json("skills_list", json!({"query": "pdf"}))["skills"][0]["meta"].clone();
-    assert_eq!(described(&mut session)["description"], "First");
-    // Without the second name the disk would count as still by now, and nobody below the root is told of the change.
+    let metadata = |session: &mut Session| {
+        let list = session.fresh(|session| session.call_json("skills_list", json!({"query": "pdf"})));
+        list["skills"][0]["meta"].clone()
+    };
+    assert_eq!(metadata(&mut session)["description"], "First");
+    // Without the hard link the server would not scan by now, and no event below the root reports the change.
     let other = crate::library(&SMALL);
-    wait_until_still(&mut serve(other.path()).arg("--verbose").start());
-    described(&mut session);
-    write_files(elsewhere.path(), &[("x.md", "---\nname: pdf\ndescription: Other\n---\n")]);
-    assert_eq!(described(&mut session)["description"], "Other");
+    wait_until_idle(&mut serve(other.path()).arg("--verbose").start());
+    metadata(&mut session);
+    write_files(outside.path(), &[("x.md", "---\nname: pdf\ndescription: Other\n---\n")]);
+    assert_eq!(metadata(&mut session)["description"], "Other");
 }
 
-/// A server for which a call of the operating system fails, as it does when a limit is reached.
+/// Starts a server for which a system call fails, as it does when a limit is reached.
 #[cfg(target_os = "linux")]
-fn refused(folder: &Path, call: std::ffi::c_long, error: i32) -> Session {
+fn serve_with_failing_call(folder: &Path, call: std::ffi::c_long, error: i32) -> Session {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
     use std::os::unix::process::CommandExt;
     let refuse = SeccompAction::Errno(error.unsigned_abs());
@@ -240,8 +245,8 @@ fn refused(folder: &Path, call: std::ffi::c_long, error: i32) -> Session {
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).unwrap();
     let program: BpfProgram = filter.try_into().unwrap();
     let mut launch = serve(folder);
-    #[expect(unsafe_code, reason = "there is no other way to do something in the child")]
-    // SAFETY: only makes two calls of the operating system, with memory that was there before.
+    #[expect(unsafe_code, reason = "there is no other way to run code in the child")]
+    // SAFETY: only makes two system calls, with memory that was allocated before.
     unsafe {
         launch.command().pre_exec(move || apply_filter(&program).map_err(|_| std::io::ErrorKind::Other.into()));
     }
@@ -250,12 +255,12 @@ fn refused(folder: &Path, call: std::ffi::c_long, error: i32) -> Session {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn where_nothing_can_be_watched_answers_are_as_fresh_and_the_clock_tells() {
+fn without_a_watcher_answers_are_fresh_and_the_periodic_rescan_announces_changes() {
     let library = library(&SMALL);
     let limits = [(libc::SYS_inotify_add_watch, libc::ENOSPC), (libc::SYS_inotify_init1, libc::EMFILE)];
-    let mut sessions = limits.map(|(call, error)| refused(library.path(), call, error));
+    let mut sessions = limits.map(|(call, error)| serve_with_failing_call(library.path(), call, error));
     let others = crate::library(&[SMALL[1], ("pdf/a.txt", "old")]);
-    let mut subscribed = refused(others.path(), limits[0].0, limits[0].1);
+    let mut subscribed = serve_with_failing_call(others.path(), limits[0].0, limits[0].1);
     subscribed.result("resources/subscribe", json!({"uri": "skill://pdf/a.txt"}));
     write_files(others.path(), &[("pdf/a.txt", "new")]);
     for session in &mut sessions {
@@ -263,11 +268,11 @@ fn where_nothing_can_be_watched_answers_are_as_fresh_and_the_clock_tells() {
     }
     write_files(library.path(), &[("new.md", SMALL[0].1)]);
     for session in &mut sessions {
-        // Nobody asks, so only the clock can have seen it.
+        // Without a request, only the periodic rescan can have found it.
         session.notification("notifications/resources/list_changed");
         assert_eq!(names(session), ["forms", "new", "pdf"]);
     }
-    for number in 0..20 {
+    for number in 0..5 {
         write_files(library.path(), &[(&format!("more{number}.md"), SMALL[0].1)]);
         let text = format!("---\nname: pdf\ndescription: d\n---\n\nEdition {number:02}.\n");
         write_files(library.path(), &[("pdf/SKILL.md", &text)]);
@@ -277,29 +282,42 @@ fn where_nothing_can_be_watched_answers_are_as_fresh_and_the_clock_tells() {
         }
     }
     for session in &sessions {
-        assert_eq!(session.log().matches("or within 30 seconds").count(), 1, "told once:\n{}", session.log());
+        assert_eq!(session.log().matches("or within 30 seconds").count(), 1, "logged once:\n{}", session.log());
     }
-    // No generation is made from this file, so nobody but the clock of its reader can have seen it.
+    // This file is not part of a generation, so only the periodic check of subscribed resources can have found it.
     subscribed.notification("notifications/resources/updated");
 }
 
-/// Shorter than the clock, and much longer than the watcher needs.
-const SOON: Duration = Duration::from_secs(15);
+/// The interval of the full scan.
+const RESCAN_INTERVAL: Duration = Duration::from_secs(30);
 
-/// A change in the root is told without being asked for, sooner than the clock would.
-fn is_watched(session: &mut Session, root: &Path, file: &str) {
-    // The clock may strike at any moment once, but not twice.
-    let told = [0, 1].map(|number| {
-        let written = Instant::now();
-        write_files(root, &[(&format!("{number}-{file}"), SMALL[0].1)]);
+/// Edits until more edits were announced than the periodic rescan can have found: the watcher must have found one. The
+/// announcement of one earlier change may still be due.
+pub fn assert_announced_by_watcher(session: &mut Session, mut edit: impl FnMut(&mut Session, u64)) {
+    const MAX_EDITS: u64 = 8;
+    let began = Instant::now();
+    for number in 0..MAX_EDITS {
+        edit(session, number);
         session.notification("notifications/resources/list_changed");
-        written.elapsed()
+        let rescans = 1 + began.elapsed().as_secs() / RESCAN_INTERVAL.as_secs();
+        if number > rescans {
+            return;
+        }
+    }
+    panic!("{MAX_EDITS} changes were announced after {:?}; log:\n{}", began.elapsed(), session.log());
+}
+
+/// Checks that changes of a file in a folder are announced without a request, and not only by the periodic rescan. The server
+/// must be verbose.
+fn assert_watched(session: &mut Session, folder: &Path, file: &str) {
+    wait_until_announcing(session);
+    assert_announced_by_watcher(session, |_, number| {
+        put_file(folder, file, SMALL[0].1.replace("Forms", &format!("Edition {number} of {file}")));
     });
-    assert!(told.iter().all(|told| *told < SOON), "{told:?}: {}", session.log());
 }
 
 #[test]
-fn a_root_that_is_replaced_is_watched_and_looked_at_like_the_first() {
+fn a_replaced_root_is_watched_and_scanned_like_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     write_files(&at("root"), &SMALL);
@@ -309,21 +327,21 @@ fn a_root_that_is_replaced_is_watched_and_looked_at_like_the_first() {
     std::fs::rename(at("root"), at("old")).unwrap();
     std::fs::rename(at("other"), at("root")).unwrap();
     assert_eq!(names(&mut session), ["forms"]);
-    is_watched(&mut session, &at("root"), "new.md");
-    wait_until_still(&mut session);
+    assert_watched(&mut session, &at("root"), "new.md");
+    wait_until_idle(&mut session);
     write_files(&at("root"), &[("late.md", SMALL[0].1)]);
-    assert_eq!(names(&mut session), ["0-new", "1-new", "forms", "late"]);
+    assert_eq!(names(&mut session), ["forms", "late", "new"]);
 }
 
 #[test]
-fn a_root_that_is_missing_is_told_once_and_watched_when_it_appears() {
+fn a_missing_root_is_logged_once_and_watched_when_it_appears() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("later");
-    let mut session = serve(&root).start();
+    let mut session = serve(&root).arg("--verbose").start();
     assert_eq!(names(&mut session), Vec::<String>::new());
     write_files(&root, &SMALL);
     assert_eq!(names(&mut session), ["forms", "pdf"]);
-    is_watched(&mut session, &root, "new.md");
-    let told = session.log().lines().filter(|line| line.contains("cannot be watched yet")).count();
-    assert_eq!(told, 1, "{}", session.log());
+    assert_watched(&mut session, &root, "new.md");
+    let logged = session.log().lines().filter(|line| line.contains("cannot be watched yet")).count();
+    assert_eq!(logged, 1, "{}", session.log());
 }

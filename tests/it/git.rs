@@ -1,4 +1,4 @@
-//! Skills from repositories: over every way to them, always as the remote has them, whatever happens on the way.
+//! Skills from git repositories: every transport, and every failure on the way.
 
 mod addresses;
 mod branches;
@@ -22,7 +22,7 @@ use skillcell_tests::{Launch, Session, Upstream, eventually, write_files};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A repository with `SMALL` in it, the home of those who serve it, and where both are.
+/// A repository with `SMALL` in it, the folder that contains it, and the home folder of the server.
 struct Scene {
     upstream: Upstream,
     repositories: TempDir,
@@ -45,7 +45,7 @@ impl Scene {
         GitServer::http(self.repositories.path())
     }
 
-    /// Serves them over TLS. Only the operator's file says whom to trust.
+    /// Serves the repositories over TLS. Only the operator's file names the certificate authority.
     fn https(&self) -> GitServer {
         let authority = Authority::default();
         authority.write(&self.home.path().join("authority.pem"));
@@ -58,12 +58,12 @@ impl Scene {
         write_files(self.home.path(), &[(".config/skillcell/config.yaml", yaml)]);
     }
 
-    /// A server of the repository at an address.
+    /// Prepares a server of the repository at an address.
     fn launch(&self, url: &str) -> Launch {
         self.bare().env("SKILLS_REPO", url)
     }
 
-    /// A server that knows of no repository, in a folder without skills. Everything it writes is below its home.
+    /// Prepares a server without a repository, in a folder without skills. Everything it writes is below its home.
     fn bare(&self) -> Launch {
         let temporary = self.home.path().join("tmp");
         std::fs::create_dir_all(&temporary).expect("a writable home");
@@ -71,20 +71,20 @@ impl Scene {
         launch.env("TMPDIR", &temporary.display().to_string())
     }
 
-    /// Where clones are kept.
+    /// Returns the folder of all clones.
     fn clones(&self) -> PathBuf {
         self.home.path().join(".local/share/skillcell/repos")
     }
 
-    /// The only clone.
+    /// Returns the only clone.
     fn clone(&self) -> PathBuf {
         let found = clones_in(&self.clones());
         assert_eq!(found.len(), 1, "{found:?}");
         found[0].clone()
     }
 
-    /// The clone is exactly what the branch of the remote has, and nothing is left around it.
-    fn is_intact(&self, branch: &str) {
+    /// Checks that the clone is identical to the branch of the remote, and that no temporary files are left.
+    fn assert_intact(&self, branch: &str) {
         let clone = Repository::open(self.clone()).expect("a repository");
         assert_eq!(clone.head().unwrap().target().unwrap().to_string(), self.upstream.tip(branch));
         assert_eq!(changed_files(&clone), Vec::<String>::new());
@@ -97,8 +97,8 @@ impl Scene {
         .unwrap();
         let objects = clone.odb().unwrap();
         assert!(walked.iter().all(|id| objects.read(*id).is_ok()), "not every object can be read");
-        let left = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
-        let leftovers: Vec<_> = std::fs::read_dir(self.clones()).unwrap().flatten().filter(left).collect();
+        let is_temporary = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+        let leftovers: Vec<_> = std::fs::read_dir(self.clones()).unwrap().flatten().filter(is_temporary).collect();
         assert!(leftovers.is_empty(), "{leftovers:?}");
     }
 }
@@ -108,7 +108,7 @@ fn clones_in(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.join(".git").exists()).collect()
 }
 
-/// Files that are not as the checked-out commit has them, with ignored ones.
+/// Returns the files that differ from the checked-out commit, including ignored ones.
 fn changed_files(clone: &Repository) -> Vec<String> {
     let mut options = StatusOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(true);
@@ -117,34 +117,35 @@ fn changed_files(clone: &Repository) -> Vec<String> {
     changed.map(|entry| entry.path().unwrap().to_owned()).collect()
 }
 
-/// A skill `forms` whose text is this line.
+/// Returns a skill `forms` whose text is this line.
 fn forms(line: &str) -> String {
     SMALL[0].1.replace("Validate on submit.", line)
 }
 
-/// The last line of the skill `forms`, or why there is none.
+/// Returns the last line of the skill `forms`, or the reason why there is none.
 fn text(session: &mut Session) -> String {
-    let result = session.call("get_skill", json!({"context": "x", "skill_path": "forms"}));
+    let arguments = json!({"context": "x", "skill_path": "forms"});
+    let result = session.fresh(|session| session.call("get_skill", arguments.clone()));
     let block = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}; log:\n{}", session.log()));
     let answer: Value = serde_json::from_str(block).unwrap_or_else(|_| json!({"content": block}));
     let content = answer["content"].as_str().unwrap_or_else(|| panic!("{answer}"));
     content.lines().next_back().unwrap_or_default().to_owned()
 }
 
-/// How many skills the answer to a posted `skills_list` has.
+/// Counts the skills in the answer to a posted `skills_list`.
 fn listed(session: &mut Session, id: &Value) -> usize {
     let answer = session.answer(id);
     let skills = answer["result"]["structuredContent"]["skills"].as_array();
     skills.unwrap_or_else(|| panic!("{answer}; log:\n{}", session.log())).len()
 }
 
-/// The paths of all skills.
+/// Returns the paths of all skills.
 fn names(session: &mut Session) -> Vec<String> {
-    let list = session.call_json("skills_list", json!({}));
+    let list = session.fresh(|session| session.call_json("skills_list", json!({})));
     list["skills"].as_array().unwrap().iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Refreshes, after those who are at it already: the server syncs by itself when it starts.
+/// Refreshes, after any refresh that is running already: the server syncs when it starts.
 fn refresh(session: &mut Session) -> Value {
     let mut answer = Value::Null;
     eventually("the end of another refresh", || {
@@ -154,22 +155,22 @@ fn refresh(session: &mut Session) -> Value {
     answer
 }
 
-/// A refresh that must succeed.
-fn refreshed(session: &mut Session) -> Value {
+/// Refreshes, which must succeed.
+fn refresh_ok(session: &mut Session) -> Value {
     let answer = refresh(session);
     assert_eq!(answer["success"], true, "{answer}; log:\n{}", session.log());
     answer
 }
 
-/// A refresh that must not succeed, and what it says.
-fn refused(session: &mut Session) -> String {
+/// Refreshes, which must fail, and returns the message.
+fn refresh_error(session: &mut Session) -> String {
     let answer = refresh(session);
     assert_eq!(answer["success"], false, "{answer}; log:\n{}", session.log());
     answer["message"].as_str().unwrap_or_else(|| panic!("no message: {answer}")).to_owned()
 }
 
-/// Text that no compression makes small.
-fn noise(bytes: usize) -> String {
+/// Returns text that does not compress.
+fn incompressible(bytes: usize) -> String {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let letter = |_| {
         state ^= state << 13;

@@ -1,4 +1,4 @@
-//! What the operator grants, what scripts ask for, and the record of it.
+//! What scripts request, what the operator grants, and the audit record.
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
@@ -6,8 +6,8 @@ use skillcell_tests::{Launch, Session, write_files};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A skill whose scripts say what they need.
-fn asking(needs: &str, scripts: &[(&str, &str)]) -> TempDir {
+/// Creates a skill whose scripts declare these needs.
+fn skill_with(needs: &str, scripts: &[(&str, &str)]) -> TempDir {
     let declared: String =
         scripts.iter().map(|(file, _)| format!("  - {{file: {file}, execution: server{needs}}}\n")).collect();
     let front_matter = format!("---\nname: tool\ndescription: d\nscripts:\n{declared}---\n");
@@ -17,8 +17,8 @@ fn asking(needs: &str, scripts: &[(&str, &str)]) -> TempDir {
     library(&files)
 }
 
-fn grant(root: &Path, lines: &str) -> String {
-    format!("grants:\n  {}:\n    tool: {{{lines}}}\n", root.display())
+fn grant(root: &Path, grants: &str) -> String {
+    format!("grants:\n  {}:\n    tool: {{{grants}}}\n", root.display())
 }
 
 fn run_in(session: &mut Session, file: &str, cwd: &Path) -> Value {
@@ -36,21 +36,21 @@ fn refusals(result: &Value) -> String {
 }
 
 #[test]
-fn the_working_folder_is_seen_only_with_a_grant_and_the_refusal_prints_the_lines() {
+fn the_working_folder_needs_a_grant_and_the_refusal_prints_the_lines_to_add() {
     let script =
         "if [ -d /work ]; then cat /work/note.txt; echo new > /work/new.txt || echo cannot; else echo nothing; fi\n";
-    let folder = asking("", &[("a.sh", script)]);
+    let folder = skill_with("", &[("a.sh", script)]);
     let project = library(&[("note.txt", "a note\n")]);
     let mut session = serve(folder.path()).start();
     let result = run_in(&mut session, "a.sh", project.path());
     assert_eq!(result["stdout"], "nothing\n", "{result}");
-    let told = refusals(&result);
-    let lines =
+    let refusal = refusals(&result);
+    let grants =
         format!("grants:\n  {}:\n    tool:\n      read: [{}]", folder.path().display(), project.path().display());
-    assert!(told.contains(&lines), "{told}");
+    assert!(refusal.contains(&grants), "{refusal}");
 
-    // Exactly these lines make it work.
-    let mut session = serve(folder.path()).config(&lines).start();
+    // Exactly these lines grant it.
+    let mut session = serve(folder.path()).config(&grants).start();
     let result = run_in(&mut session, "a.sh", project.path());
     assert_eq!(result["stdout"], "a note\ncannot\n", "{result}");
     assert!(refusals(&result).contains("write `/work/new.txt`: read-only"), "{result}");
@@ -64,11 +64,11 @@ fn the_working_folder_is_seen_only_with_a_grant_and_the_refusal_prints_the_lines
 }
 
 #[test]
-fn every_runtime_works_in_the_working_folder_and_leaves_what_is_protected() {
+fn every_runtime_can_use_the_working_folder_but_not_change_protected_files() {
     let python = "import os\nprint(os.getcwd())\nopen('out.txt', 'w').write('py')\nos.rename('out.txt', 'py.txt')\nfor p in ['.git/config', 'CLAUDE.md', '.claude/x', 'sub/.envrc']:\n    try:\n        os.makedirs(os.path.dirname(p) or '.', exist_ok=True); open(p, 'w'); print('BROKEN', p)\n    except OSError as e: print('held')\ntry:\n    os.symlink('note.txt', 'link'); print('BROKEN link')\nexcept OSError: print('held')\n";
     let javascript = "const fs = require('fs');\nconsole.log(process.cwd());\nfs.writeFileSync('out.txt', 'js'); fs.renameSync('out.txt', 'js.txt');\nfor (const p of ['.git/config', 'CLAUDE.md', '.claude/x', 'sub/.envrc']) {\n  try { if (p === 'sub/.envrc') fs.mkdirSync('sub', { recursive: true }); fs.writeFileSync(p, 'x'); console.log('BROKEN', p); } catch (e) { console.log('held'); }\n}\ntry { fs.symlinkSync('note.txt', 'link'); console.log('BROKEN link'); } catch (e) { console.log('held'); }\n";
     let shell = "pwd\necho -n sh > out.txt; mv out.txt sh.txt; mkdir -p sub\nfor p in .git/config CLAUDE.md .claude/x sub/.envrc; do if echo x 2>/dev/null > $p; then echo BROKEN $p; else echo held; fi; done 2>/dev/null\nif ln -s note.txt link 2>/dev/null; then echo BROKEN link; else echo held; fi\n";
-    let folder = asking("", &[("a.py", python), ("a.js", javascript), ("a.sh", shell)]);
+    let folder = skill_with("", &[("a.py", python), ("a.js", javascript), ("a.sh", shell)]);
     let project = library(&[("note.txt", "x"), (".git/config", "[core]"), ("CLAUDE.md", "be kind")]);
     let write = format!("write: [{}]", project.path().display());
     let mut session = serve(folder.path()).config(&grant(folder.path(), &write)).start();
@@ -86,7 +86,7 @@ fn every_runtime_works_in_the_working_folder_and_leaves_what_is_protected() {
 #[test]
 fn a_grant_is_for_one_skill_of_one_root() {
     let script = "ls /work 2>/dev/null || echo nothing\n";
-    let (mine, other) = (asking("", &[("a.sh", script)]), asking("", &[("a.sh", script)]));
+    let (mine, other) = (skill_with("", &[("a.sh", script)]), skill_with("", &[("a.sh", script)]));
     let project = library(&[("note.txt", "x")]);
     let read = format!("read: [{}]", project.path().display());
     let config = grant(mine.path(), &read);
@@ -97,8 +97,8 @@ fn a_grant_is_for_one_skill_of_one_root() {
 }
 
 #[test]
-fn variables_and_hosts_are_given_only_when_asked_and_granted() {
-    let folder = asking(", needs: {env: [TOKEN, OTHER]}", &[("a.sh", "echo \"[$TOKEN][$OTHER][$UNASKED]\"\n")]);
+fn variables_are_passed_only_if_requested_and_granted() {
+    let folder = skill_with(", needs: {env: [TOKEN, OTHER]}", &[("a.sh", "echo \"[$TOKEN][$OTHER][$UNASKED]\"\n")]);
     let launch = || serve(folder.path()).env("TOKEN", "t").env("OTHER", "o").env("UNASKED", "u");
     let request = json!({"skill_path": "tool", "file": "a.sh", "args": {}});
     let mut session = launch().start();
@@ -113,7 +113,7 @@ fn variables_and_hosts_are_given_only_when_asked_and_granted() {
 
 #[test]
 fn a_pinned_grant_is_void_when_any_file_of_the_skill_changed() {
-    let folder = asking(", needs: {env: [TOKEN]}", &[("a.sh", "cat /skill/data.txt; echo \"[$TOKEN]\"\n")]);
+    let folder = skill_with(", needs: {env: [TOKEN]}", &[("a.sh", "cat /skill/data.txt; echo \"[$TOKEN]\"\n")]);
     let data = folder.path().join("tool/data.txt");
     std::fs::write(&data, "one\n").unwrap();
     let request = |dry: bool| json!({"skill_path": "tool", "file": "a.sh", "args": {}, "dry_run": dry});
@@ -133,9 +133,9 @@ fn a_pinned_grant_is_void_when_any_file_of_the_skill_changed() {
 }
 
 #[test]
-fn nothing_hidden_is_lent_to_a_script_with_a_pin_or_without() {
+fn hidden_files_are_never_visible_to_scripts() {
     let script = "cat /skill/.git/config /skill/leak/config /skill/link 2>/dev/null; ls -a /skill; echo \"[$TOKEN]\"\n";
-    let folder = asking(", needs: {env: [TOKEN]}", &[("a.sh", script)]);
+    let folder = skill_with(", needs: {env: [TOKEN]}", &[("a.sh", script)]);
     let tool = folder.path().join("tool");
     write_files(&tool, &[(".git/config", "hidden one\n")]);
     for (target, link) in [(".git", "leak"), (".git/config", "link")] {
@@ -146,17 +146,17 @@ fn nothing_hidden_is_lent_to_a_script_with_a_pin_or_without() {
     for pin in [String::new(), format!(", digest: {digest}")] {
         let config = grant(folder.path(), &format!("env: [TOKEN]{pin}"));
         let mut session = serve(folder.path()).env("TOKEN", "t").config(&config).start();
-        // The digest is of what scripts see, so this does not void it.
+        // The digest covers what scripts see, so this does not void it.
         write_files(&tool, &[(".git/config", "hidden two\n")]);
         let result = session.call_json("run_script", request(false));
-        let said = result["stdout"].as_str().unwrap();
-        assert!(said.contains("[t]") && said.contains("a.sh"), "{result}");
-        assert!(!["hidden", "leak", "link", ".git"].iter().any(|part| said.contains(part)), "{result}");
+        let stdout = result["stdout"].as_str().unwrap();
+        assert!(stdout.contains("[t]") && stdout.contains("a.sh"), "{result}");
+        assert!(!["hidden", "leak", "link", ".git"].iter().any(|part| stdout.contains(part)), "{result}");
     }
 }
 
 #[test]
-fn the_network_is_reached_only_where_it_is_granted() {
+fn the_network_is_reachable_only_where_it_is_granted() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let answering = std::thread::spawn(move || {
@@ -171,7 +171,7 @@ fn the_network_is_reached_only_where_it_is_granted() {
         "fetch('http://127.0.0.1:{port}/path?x=1').then(async r => console.log(r.status, await r.text())).catch(e => console.log('failed', e.message))\n"
     );
     let needs = format!(", needs: {{hosts: ['127.0.0.1:{port}']}}");
-    let folder = asking(&needs, &[("a.js", &script)]);
+    let folder = skill_with(&needs, &[("a.js", &script)]);
     let request = json!({"skill_path": "tool", "file": "a.js", "args": {}});
     let mut session = serve(folder.path()).start();
     let result = session.call_json("run_script", request.clone());
@@ -187,7 +187,7 @@ fn the_network_is_reached_only_where_it_is_granted() {
 #[test]
 fn a_runtime_without_network_says_so() {
     let python = "import urllib.request\ntry:\n    urllib.request.urlopen('http://example.com/')\nexcept Exception as e:\n    print(type(e).__name__, e)\n";
-    let folder = asking("", &[("a.py", python)]);
+    let folder = skill_with("", &[("a.py", python)]);
     let mut session = serve(folder.path()).start();
     let result = session.call_json("run_script", json!({"skill_path": "tool", "file": "a.py", "args": {}}));
     assert!(result["stdout"].as_str().unwrap().contains("the python runtime has no network"), "{result}");
@@ -195,7 +195,7 @@ fn a_runtime_without_network_says_so() {
 
 #[test]
 fn a_runtime_can_be_replaced_by_the_operator() {
-    let folder = asking("", &[("a.js", "console.log('hi')")]);
+    let folder = skill_with("", &[("a.js", "console.log('hi')")]);
     let component = skillcell_tests::component("echo-runtime");
     let config = format!("scripts: {{runners: {{.js: {}}}}}", component.display());
     let mut session = serve(folder.path()).config(&config).start();
@@ -210,17 +210,17 @@ fn a_runtime_can_be_replaced_by_the_operator() {
     }
     let home = session.home().to_owned();
     let native = home.join(".cache/skillcell/native");
-    let kept: Vec<_> = std::fs::read_dir(&native).unwrap().flatten().map(|entry| entry.path()).collect();
-    assert_eq!(kept.len(), 1, "compiled once");
+    let cached: Vec<_> = std::fs::read_dir(&native).unwrap().flatten().map(|entry| entry.path()).collect();
+    assert_eq!(cached.len(), 1, "compiled once");
 
     // A forged cache file is not loaded: the component is compiled again.
-    let code = std::fs::read(&kept[0]).unwrap();
-    std::fs::write(&kept[0], vec![0x90; code.len()]).unwrap();
+    let code = std::fs::read(&cached[0]).unwrap();
+    std::fs::write(&cached[0], vec![0x90; code.len()]).unwrap();
     let config_file = home.join(".config/skillcell/config.yaml");
     let mut again = serve(folder.path()).with_home(&home).arg("--config").arg(&config_file).start();
     assert_eq!(again.call_json("run_script", request)["exit_code"], 7);
     again.wait_for_log("not written by this user's skillcell, or changed since");
-    assert_eq!(std::fs::read(&kept[0]).unwrap(), code, "and put in its place");
+    assert_eq!(std::fs::read(&cached[0]).unwrap(), code, "and written again");
 
     let config = format!("scripts: {{runners: {{.js: {}}}}}", skillcell_tests::component("fragile-engine").display());
     let mut session = serve(folder.path()).config(&config).start();
@@ -229,8 +229,8 @@ fn a_runtime_can_be_replaced_by_the_operator() {
 }
 
 #[test]
-fn a_dry_run_tells_everything_and_runs_nothing() {
-    let folder = asking(", needs: {env: [TOKEN], hosts: [api.example.com]}", &[("a.sh", "echo x > /work/ran\n")]);
+fn a_dry_run_reports_everything_and_runs_nothing() {
+    let folder = skill_with(", needs: {env: [TOKEN], hosts: [api.example.com]}", &[("a.sh", "echo x > /work/ran\n")]);
     let project = library(&[]);
     let config = grant(folder.path(), &format!("write: [{}], hosts: ['*.example.com']", project.path().display()));
     let mut session = serve(folder.path()).config(&config).start();
@@ -244,8 +244,8 @@ fn a_dry_run_tells_everything_and_runs_nothing() {
 }
 
 #[test]
-fn every_run_and_refusal_is_one_line_in_a_chain_that_shows_tampering() {
-    let folder = asking("", &[("a.sh", "echo ran\n")]);
+fn every_run_and_refusal_is_recorded_in_a_chain_that_reveals_tampering() {
+    let folder = skill_with("", &[("a.sh", "echo ran\n")]);
     let mut session = serve(folder.path()).start();
     let call = |file: &str| json!({"skill_path": "tool", "file": file, "args": {"password": "hunter2"}});
     session.call_json("run_script", call("a.sh"));
@@ -256,12 +256,12 @@ fn every_run_and_refusal_is_one_line_in_a_chain_that_shows_tampering() {
         let launch = Launch::bare(SKILLCELL).with_home(&home).arg("audit");
         arguments.iter().fold(launch, Launch::arg).output()
     };
-    let shown = String::from_utf8(audit(&["--json"]).stdout).unwrap();
-    let lines: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let stdout = String::from_utf8(audit(&["--json"]).stdout).unwrap();
+    let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["run", "refusal", "run"]);
     assert_eq!(lines[0]["arguments"], json!(["SKILL_ARG_PASSWORD"]));
-    assert!(!shown.contains("hunter2"));
+    assert!(!stdout.contains("hunter2"));
     assert_eq!(lines[0]["outcome"]["exit_code"], 0);
     let verified = audit(&["verify"]);
     assert!(verified.status.success(), "{verified:?}");
@@ -274,21 +274,21 @@ fn every_run_and_refusal_is_one_line_in_a_chain_that_shows_tampering() {
 }
 
 #[test]
-fn a_record_that_cannot_be_kept_stops_scripts_and_nothing_else() {
-    let folder = asking("", &[("a.sh", "echo ran\n")]);
+fn an_unwritable_audit_record_stops_only_scripts() {
+    let folder = skill_with("", &[("a.sh", "echo ran\n")]);
     let home = library(&[(".local/share/skillcell", "a file in the way")]);
     let mut session = serve(folder.path()).with_home(home.path()).start();
     let result = session.call("run_script", json!({"skill_path": "tool", "file": "a.sh", "args": {}}));
     assert!(
-        result["content"][0]["text"].as_str().unwrap().starts_with("no script runs while its audit record"),
+        result["content"][0]["text"].as_str().unwrap().starts_with("scripts do not run while the audit record"),
         "{result}"
     );
     assert_eq!(session.call_json("skills_list", json!({}))["skills"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn four_servers_write_one_record() {
-    let folder = asking("", &[("a.sh", "echo ran\n")]);
+fn four_servers_share_one_audit_record() {
+    let folder = skill_with("", &[("a.sh", "echo ran\n")]);
     let home = tempfile::tempdir().unwrap();
     let mut servers: Vec<Session> = (0..4).map(|_| serve(folder.path()).with_home(home.path()).start()).collect();
     let arguments = json!({"name": "run_script", "arguments": {"skill_path": "tool", "file": "a.sh", "args": {}}});
@@ -304,12 +304,12 @@ fn four_servers_write_one_record() {
         }
     }
     let verified = Launch::bare(SKILLCELL).with_home(home.path()).arg("audit").arg("verify").output();
-    assert_eq!(String::from_utf8_lossy(&verified.stdout), "20 lines: the record is whole\n");
+    assert_eq!(String::from_utf8_lossy(&verified.stdout), "20 lines: the record is intact\n");
 }
 
 #[test]
-fn the_command_line_runs_scripts_too() {
-    let folder = asking(", args: [{name: who}]", &[("a.sh", "echo \"hello $SKILL_ARG_WHO\"; exit 3\n")]);
+fn scripts_run_from_the_command_line() {
+    let folder = skill_with(", args: [{name: who}]", &[("a.sh", "echo \"hello $SKILL_ARG_WHO\"; exit 3\n")]);
     let run = |arguments: &[&str]| {
         let launch = Launch::bare(SKILLCELL).arg("run").arg("tool").arg("a.sh").arg("--root").arg(folder.path());
         arguments.iter().fold(launch, Launch::arg).output()

@@ -1,16 +1,16 @@
-//! Libraries that nobody means well with: always a clear answer, never a crash, never a byte from outside a root.
+//! Hostile libraries: always a clear answer, never a crash, never a byte from outside a root.
 
-use crate::{SKILLCELL, SMALL, library, problems, serve, still_answers};
+use crate::{SMALL, install_server, library, problems, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, write_files};
+use skillcell_tests::{Launch, eventually, write_files};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends the other side of a race also when a test fails in the middle of it.
-struct StopAtEnd<'a>(&'a AtomicBool);
+/// Stops the other thread of a race, even if the test fails.
+pub struct StopOnDrop<'a>(pub &'a AtomicBool);
 
-impl Drop for StopAtEnd<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -78,36 +78,41 @@ fn links_that_leave_the_root_are_not_followed() {
 }
 
 #[test]
-fn a_folder_swapped_for_a_link_while_it_is_read_gives_nothing_away() {
+fn a_folder_swapped_for_a_link_while_it_is_read_leaks_nothing() {
     let outside = library(&[("notes.txt", "hunter2")]);
     let library = library(&SMALL);
     write_files(library.path(), &[("pdf/data/notes.txt", "fine")]);
-    let (real, parked) = (library.path().join("pdf/data"), library.path().join("pdf/parked"));
+    let (real, moved) = (library.path().join("pdf/data"), library.path().join("pdf/parked"));
     let stop = AtomicBool::new(false);
     let mut session = serve(library.path()).start();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                std::fs::rename(&real, &parked).unwrap();
+                std::fs::rename(&real, &moved).unwrap();
                 symlink(outside.path(), &real).unwrap();
                 std::fs::remove_file(&real).unwrap();
-                std::fs::rename(&parked, &real).unwrap();
+                std::fs::rename(&moved, &real).unwrap();
             }
         });
-        let _stop = StopAtEnd(&stop);
-        let mut served = 0;
-        for _ in 0..2_000 {
-            let answer = session.call("get_asset", json!({"skill_path": "pdf", "file": "data/notes.txt"})).to_string();
-            assert!(!answer.contains("hunter2"), "{answer}");
-            served += usize::from(answer.contains("fine"));
-        }
-        assert!(served > 0, "the race was never won by the honest side");
+        let _stop = StopOnDrop(&stop);
+        // At least a thousand times, and until the file was served once.
+        let (mut requests, mut served) = (0, 0);
+        eventually("an answer with the file", || {
+            for _ in 0..100 {
+                let arguments = json!({"skill_path": "pdf", "file": "data/notes.txt"});
+                let answer = session.call("get_asset", arguments).to_string();
+                assert!(!answer.contains("hunter2"), "{answer}");
+                served += usize::from(answer.contains("fine"));
+            }
+            requests += 100;
+            requests >= 1_000 && served > 0
+        });
     });
     still_answers(&mut session);
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_ends_up_right() {
+fn a_file_that_changes_while_it_is_read_is_fresh_afterwards() {
     let library = library(&SMALL);
     let text = |letter: &str| format!("---\nkeywords: [flip]\ndescription: d\n---\n{}\n", letter.repeat(200_000));
     write_files(library.path(), &[("flip.md", &text("a"))]);
@@ -120,18 +125,19 @@ fn a_file_that_changes_while_it_is_read_ends_up_right() {
                 write_files(library.path(), &[("flip.md", &text("b"))]);
             }
         });
-        let _stop = StopAtEnd(&stop);
+        let _stop = StopOnDrop(&stop);
         for _ in 0..100 {
             session.call("get_skill", json!({"context": "x", "skill_path": "flip"}));
         }
     });
     write_files(library.path(), &[("flip.md", &text("c"))]);
-    let content = session.call_json("get_skill", json!({"context": "x", "skill_path": "flip"}))["content"].clone();
-    assert!(content.as_str().unwrap().ends_with(&"c".repeat(200_000)));
+    let arguments = json!({"context": "x", "skill_path": "flip"});
+    let found = session.fresh(|session| session.call_json("get_skill", arguments.clone()));
+    assert!(found["content"].as_str().unwrap().ends_with(&"c".repeat(200_000)));
     still_answers(&mut session);
 }
 
-/// Root reads everything, so the server has to run as somebody else.
+/// Root reads everything, so the server runs as another user.
 #[test]
 fn files_and_folders_without_permission_are_problems() {
     let library = library(&SMALL);
@@ -139,13 +145,11 @@ fn files_and_folders_without_permission_are_problems() {
         library.path(),
         &[("closed/skill.md", SMALL[0].1), ("locked.md", SMALL[0].1), ("pdf/private.txt", "x")],
     );
-    let open = |path: &Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-    let binary = library.path().join(".skillcell");
-    std::fs::copy(SKILLCELL, &binary).unwrap();
-    open(&binary, 0o755);
-    open(library.path(), 0o755);
+    let set_mode =
+        |path: &Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let binary = install_server(library.path());
     for path in ["closed", "locked.md", "pdf/private.txt"] {
-        open(&library.path().join(path), 0o000);
+        set_mode(&library.path().join(path), 0o000);
     }
     let mut session = Launch::new(&binary).unprivileged().arg(library.path()).folder(library.path()).start();
     let expected = [("closed", "no-permission"), ("locked.md", "no-permission")];
@@ -153,17 +157,17 @@ fn files_and_folders_without_permission_are_problems() {
     let asset = session.call("get_asset", json!({"skill_path": "pdf", "file": "private.txt"}));
     assert!(refusal(&asset).contains("may not be read"), "{asset}");
     still_answers(&mut session);
-    open(&library.path().join("closed"), 0o755);
-    open(&library.path().join("locked.md"), 0o644);
+    set_mode(&library.path().join("closed"), 0o755);
+    set_mode(&library.path().join("locked.md"), 0o644);
     assert_eq!(problems(&mut session, "code"), []);
-    open(library.path(), 0o000);
+    set_mode(library.path(), 0o000);
     assert_eq!(problems(&mut session, "code"), [(String::new(), "no-permission".to_owned())]);
-    open(library.path(), 0o755);
+    set_mode(library.path(), 0o755);
     assert_eq!(problems(&mut session, "code"), []);
 }
 
 #[test]
-fn every_tool_refuses_paths_and_names_that_mean_harm() {
+fn every_tool_refuses_malicious_paths_and_names() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
     let long = "a/".repeat(50_000);
@@ -200,7 +204,7 @@ fn every_tool_refuses_paths_and_names_that_mean_harm() {
 }
 
 #[test]
-fn texts_of_every_kind_are_taken_or_told() {
+fn texts_of_every_kind_are_served_or_reported() {
     let big = format!("---\nkeywords: [big]\ndescription: d\n---\n{}", "x".repeat(1_100_000));
     let bomb: String = (0..40)
         .map(|level| {
@@ -274,7 +278,7 @@ fn very_long_names_are_served() {
 }
 
 #[test]
-fn a_hundred_thousand_files_are_walked() {
+fn a_library_of_a_hundred_thousand_files_is_scanned() {
     let library = library(&SMALL);
     write_files(library.path(), &[("forms/one.txt", "x"), ("docs/page.md", "# no skill\n")]);
     for number in 0..100_000 {
@@ -288,7 +292,7 @@ fn a_hundred_thousand_files_are_walked() {
 }
 
 #[test]
-fn a_list_that_does_not_fit_says_how_much_is_missing() {
+fn a_list_that_does_not_fit_reports_how_much_is_missing() {
     let library = tempfile::tempdir().unwrap();
     let description = "d".repeat(900);
     for number in 0..1_000 {
@@ -316,7 +320,7 @@ fn a_list_that_does_not_fit_says_how_much_is_missing() {
 }
 
 #[test]
-fn an_inner_root_that_is_a_link_leads_nowhere_else() {
+fn an_inner_root_that_is_a_link_is_not_followed() {
     let outside = library(&[("secret/SKILL.md", SMALL[1].1), ("secret/id_rsa", "hunter2")]);
     let library = library(&SMALL);
     symlink(outside.path(), library.path().join("skills")).unwrap();
@@ -328,7 +332,7 @@ fn an_inner_root_that_is_a_link_leads_nowhere_else() {
 }
 
 #[test]
-fn front_matter_that_repeats_itself_leaves_room_for_the_others() {
+fn repetitive_front_matter_leaves_memory_for_the_other_skills() {
     let library = library(&SMALL);
     for number in 0..60 {
         let lists = format!("---\nkeywords: [{}]\ndescription: d\n---\n", "[],".repeat(9_900));
@@ -342,7 +346,7 @@ fn front_matter_that_repeats_itself_leaves_room_for_the_others() {
 }
 
 #[test]
-fn bodies_that_are_large_together_are_cut_with_a_note() {
+fn bodies_that_are_too_large_together_are_cut_with_a_note() {
     let library = library(&SMALL);
     let text = format!("---\nkeywords: [large]\ndescription: d\n---\n{}", "word ".repeat(180_000));
     for number in 0..150 {
@@ -356,7 +360,7 @@ fn bodies_that_are_large_together_are_cut_with_a_note() {
 }
 
 #[test]
-fn questions_without_measure_are_answered_or_refused() {
+fn huge_requests_are_answered_or_refused() {
     let list = |word: &str| (0..9_000).map(|number| format!("{word}{number}")).collect::<Vec<_>>().join(", ");
     let (keywords, assets) = (list("keyword"), list("file"));
     let many = format!("---\nkeywords: [{keywords}]\ndescription: d\n---\n");

@@ -1,8 +1,8 @@
-//! `serve --http`: MCP over Streamable HTTP, and everybody who must not get in.
+//! `serve --http`: MCP over Streamable HTTP, and access control.
 
 mod access;
-mod ending;
-mod places;
+mod shutdown;
+mod local_paths;
 mod requests;
 
 use crate::scripts::skill;
@@ -41,11 +41,11 @@ fn a_client_with_a_handshake_is_served_on_one_connection() {
     let server = serve(library.path()).http();
     let mut connection = server.connect();
     connection.send(&server.request().body(initialize(0).to_string()));
-    let hello = connection.reply();
-    assert_eq!((hello.status, hello.header("content-type")), (200, Some("application/json")), "{hello:?}");
-    assert_eq!(hello.header("mcp-session-id").map(str::len), Some(32), "clients of this era expect one");
-    assert_eq!(hello.json()["result"]["protocolVersion"], "2025-11-25");
-    assert_eq!(hello.json()["result"]["serverInfo"]["name"], "skillcell");
+    let handshake = connection.reply();
+    assert_eq!((handshake.status, handshake.header("content-type")), (200, Some("application/json")), "{handshake:?}");
+    assert_eq!(handshake.header("mcp-session-id").map(str::len), Some(32), "clients of this version expect one");
+    assert_eq!(handshake.json()["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(handshake.json()["result"]["serverInfo"]["name"], "skillcell");
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     connection.send(&server.message("2025-11-25", &initialized));
     let accepted = connection.reply();
@@ -58,7 +58,7 @@ fn a_client_with_a_handshake_is_served_on_one_connection() {
     let found = connection.reply();
     assert!(found.body.contains("Validate on submit."), "{found:?}");
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
-        // Nothing is kept under the name of a session, so any will do.
+        // Sessions have no state, so any id is accepted.
         let request = server.message(version, &call(3, "skills_list", &json!({})));
         connection.send(&request.header("Mcp-Session-Id", version));
         let found = connection.reply().json();
@@ -68,7 +68,7 @@ fn a_client_with_a_handshake_is_served_on_one_connection() {
 }
 
 #[test]
-fn a_client_without_a_handshake_is_served_too() {
+fn a_client_without_a_handshake_is_served() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
     let ask = |method: &str, mut params: Value| {
@@ -93,7 +93,7 @@ fn clients_with_the_same_ids_get_their_own_answers() {
     let folder = skill(&[("spin.sh", "while :; do :; done\n"), ("a.sh", "echo $SKILL_ARG_N\n")]);
     let server = serve(folder.path()).http();
     let run = |file: &str, n: usize| json!({"skill_path": "tool", "file": file, "args": {"n": n.to_string()}});
-    // One of them holds the id for as long as the others ask.
+    // One client has a request with this id in flight while the others use it.
     let endless = server.message("2025-11-25", &call(7, "run_script", &run("spin.sh", 0))).send();
     std::thread::scope(|scope| {
         for n in 1..=8 {
@@ -110,7 +110,7 @@ fn clients_with_the_same_ids_get_their_own_answers() {
 }
 
 #[test]
-fn sixty_four_busy_clients_are_never_told_to_wait() {
+fn sixty_four_busy_clients_are_never_rate_limited() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
     std::thread::scope(|scope| {
@@ -130,7 +130,7 @@ fn sixty_four_busy_clients_are_never_told_to_wait() {
 }
 
 #[test]
-fn more_connections_than_places_wait_for_one() {
+fn connections_beyond_the_limit_wait_for_a_slot() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
     let mut idle: Vec<_> = (0..560).map(|_| server.connect()).collect();

@@ -1,9 +1,9 @@
-//! `skillcell lint`: what authors of skills are told about their files.
+//! `skillcell lint`: problems in the files of skills, for their authors.
 
 mod checks;
-mod fixing;
+mod fix;
 mod sarif;
-mod silencing;
+mod allow;
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use skillcell_tests::{Launch, repository};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Every kind of mention: ours, ours under another server's name, no tool of ours, and another server's.
+/// Every kind of mention: a tool of ours, one under another server's name, an unknown one, and another server's.
 const MENTIONS: [(&str, &str); 3] = [
     (
         "deploy/SKILL.md",
@@ -32,16 +32,16 @@ const BROKEN: [(&str, &str); 4] = [
     ("fine/SKILL.md", "---\nname: fine\ndescription: Works all the same\n---\n"),
 ];
 
-struct Told {
+struct Outcome {
     code: Option<i32>,
     text: String,
     log: String,
 }
 
-fn told(launch: Launch) -> Told {
+fn run(launch: Launch) -> Outcome {
     let output = launch.output();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-    Told { code: output.status.code(), text: text(&output.stdout), log: text(&output.stderr) }
+    Outcome { code: output.status.code(), text: text(&output.stdout), log: text(&output.stderr) }
 }
 
 fn lint(folder: impl AsRef<OsStr>) -> Launch {
@@ -49,18 +49,22 @@ fn lint(folder: impl AsRef<OsStr>) -> Launch {
 }
 
 fn report(folder: &Path, config: &str) -> (Value, Option<i32>) {
-    let told = told(lint(folder).arg("--json").config(config));
-    let report = serde_json::from_str(&told.text).unwrap_or_else(|_| panic!("no JSON: {} {}", told.text, told.log));
-    (report, told.code)
+    let outcome = run(lint(folder).arg("--json").config(config));
+    let report =
+        serde_json::from_str(&outcome.text).unwrap_or_else(|_| panic!("no JSON: {} {}", outcome.text, outcome.log));
+    (report, outcome.code)
 }
 
 #[test]
 fn the_bundled_library_and_an_empty_one_have_no_problems() {
     let empty = library(&[]);
     for (folder, skills) in [(repository().join("fixtures/skills"), 18), (empty.path().to_owned(), 0)] {
-        let said = told(lint(&folder));
-        assert_eq!((said.code, said.text.as_str()), (Some(0), format!("{skills} skills: no problems\n").as_str()));
-        assert_eq!(said.log, "", "only the answer is told");
+        let outcome = run(lint(&folder));
+        assert_eq!(
+            (outcome.code, outcome.text.as_str()),
+            (Some(0), format!("{skills} skills: no problems\n").as_str())
+        );
+        assert_eq!(outcome.log, "", "only the report is printed");
         let expected =
             json!({"skills": skills, "errors": 0, "warnings": 0, "problems": [], "silenced": [], "mentions": []});
         assert_eq!(report(&folder, ""), (expected, Some(0)));
@@ -68,16 +72,16 @@ fn the_bundled_library_and_an_empty_one_have_no_problems() {
 }
 
 #[test]
-fn problems_are_told_by_file_and_line_with_what_to_do() {
+fn problems_are_reported_by_file_and_line_with_advice() {
     let folder = library(&BROKEN);
-    let said = told(lint(".").folder(folder.path()));
-    let lines: Vec<&str> = said.text.lines().collect();
-    assert_eq!(said.code, Some(1), "{}", said.text);
+    let outcome = run(lint(".").folder(folder.path()));
+    let lines: Vec<&str> = outcome.text.lines().collect();
+    assert_eq!(outcome.code, Some(1), "{}", outcome.text);
     assert!(lines[0].starts_with("a/SKILL.md:2:1: warning: ") && lines[0].ends_with(" [name-differs]"), "{lines:#?}");
     assert_eq!(lines[2], "b/SKILL.md:1:1: error: there is no front matter [no-front-matter]");
     assert_eq!(lines[3], "    begin the file with `---`, a `name:` and a `description:` line, and `---`");
     assert!(lines[4].starts_with("c.md:1:1: error: ") && lines[4].ends_with(" [missing-keywords]"), "{lines:#?}");
-    let end = ["2 skills: 2 errors, 1 warning", "`--fix` mends 1 of them; `--fix --dry-run` shows how"];
+    let end = ["2 skills: 2 errors, 1 warning", "`--fix` fixes 1 of them; `--fix --dry-run` shows how"];
     assert_eq!(lines[lines.len() - 2..], end, "{lines:#?}");
 
     let (report, code) = report(folder.path(), "");
@@ -92,19 +96,19 @@ fn problems_are_told_by_file_and_line_with_what_to_do() {
 }
 
 #[test]
-fn warnings_alone_are_no_failure() {
+fn warnings_alone_are_not_a_failure() {
     let folder = library(&BROKEN[1..2]);
-    let said = told(lint(folder.path()));
-    assert_eq!(said.code, Some(0), "{}", said.text);
-    assert!(said.text.contains("\n1 skill: 0 errors, 1 warning\n"), "{}", said.text);
-    let denied = told(lint(folder.path()).arg("--deny").arg("warnings"));
-    assert_eq!((denied.code, denied.text), (Some(1), said.text));
+    let outcome = run(lint(folder.path()));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.text);
+    assert!(outcome.text.contains("\n1 skill: 0 errors, 1 warning\n"), "{}", outcome.text);
+    let denied = run(lint(folder.path()).arg("--deny").arg("warnings"));
+    assert_eq!((denied.code, denied.text), (Some(1), outcome.text));
 }
 
 #[test]
-fn tools_that_skills_mention_are_told_with_whether_they_are_offered() {
+fn mentioned_tools_are_reported_with_whether_they_are_offered() {
     let folder = library(&MENTIONS);
-    let said = told(lint(".").folder(folder.path()));
+    let outcome = run(lint(".").folder(folder.path()));
     let expected = "\
 deploy/SKILL.md:6:36: warning: skillcell has no tool `qery` [unknown-tool]
     close names are `mcp__skillcell__query`
@@ -113,11 +117,11 @@ tools that skills mention:
   deploy  mcp__skillcell__query   offered
   deploy  mcp__skillcell__qery    unknown; close names are `mcp__skillcell__query`
   deploy  mcp__sx__query          another server's; this server offers it as `mcp__skillcell__query`
-  review  mcp__github__get_issue  another server's, which cannot be known here
+  review  mcp__github__get_issue  another server's; not checked
 
 2 skills: 0 errors, 1 warning
 ";
-    assert_eq!((said.code, said.text.as_str()), (Some(0), expected));
+    assert_eq!((outcome.code, outcome.text.as_str()), (Some(0), expected));
 
     let (report, code) = report(folder.path(), "");
     assert_eq!(code, Some(0));
@@ -144,7 +148,7 @@ tools that skills mention:
 }
 
 #[test]
-fn a_tool_that_the_operator_leaves_out_is_not_offered() {
+fn a_tool_that_the_operator_disables_is_not_offered() {
     let folder = library(&MENTIONS);
     let (report, code) = report(folder.path(), "tools: [skill]\n");
     assert_eq!(code, Some(0));
@@ -156,7 +160,7 @@ fn a_tool_that_the_operator_leaves_out_is_not_offered() {
 }
 
 #[test]
-fn the_documentation_names_every_tool_as_models_call_it() {
+fn the_documentation_lists_every_tool_by_its_full_name() {
     let text = std::fs::read_to_string(repository().join("docs/tools.md")).unwrap();
     let empty = library(&[]);
     let mut session = serve(empty.path()).start();
@@ -172,7 +176,7 @@ fn the_documentation_names_every_tool_as_models_call_it() {
 }
 
 #[test]
-fn wrong_usage_is_told_and_nothing_is_checked() {
+fn wrong_usage_is_reported_and_nothing_is_checked() {
     let folder = library(&MENTIONS);
     for (argument, part) in [
         ("./typo", "there is no folder `./typo`"),
@@ -180,27 +184,27 @@ fn wrong_usage_is_told_and_nothing_is_checked() {
         ("--dry-run", "--fix"),
         ("--deny=everything", "invalid value"),
     ] {
-        let said = told(lint(argument).folder(folder.path()));
-        assert_eq!((said.code, said.text.as_str()), (Some(2), ""), "{argument}");
-        assert!(said.log.contains(part), "{}", said.log);
+        let outcome = run(lint(argument).folder(folder.path()));
+        assert_eq!((outcome.code, outcome.text.as_str()), (Some(2), ""), "{argument}");
+        assert!(outcome.log.contains(part), "{}", outcome.log);
     }
     for (file, hint) in
         [("deploy/SKILL.md", "hint: `skillcell lint deploy`"), ("review.md", "hint: `skillcell lint .`")]
     {
-        let said = told(lint(file).folder(folder.path()));
-        assert_eq!((said.code, said.text.as_str()), (Some(2), ""), "{file}");
-        assert!(said.log.contains(&format!("`{file}` is a file")) && said.log.contains(hint), "{}", said.log);
+        let outcome = run(lint(file).folder(folder.path()));
+        assert_eq!((outcome.code, outcome.text.as_str()), (Some(2), ""), "{file}");
+        assert!(outcome.log.contains(&format!("`{file}` is a file")) && outcome.log.contains(hint), "{}", outcome.log);
     }
-    let nowhere = library(&[]);
-    let said = told(Launch::bare(SKILLCELL).arg("lint").folder(nowhere.path()));
-    assert_eq!(said.code, Some(2), "{}", said.text);
-    assert!(said.log.contains("no folder of skills"), "{}", said.log);
+    let empty = library(&[]);
+    let outcome = run(Launch::bare(SKILLCELL).arg("lint").folder(empty.path()));
+    assert_eq!(outcome.code, Some(2), "{}", outcome.text);
+    assert!(outcome.log.contains("no folder of skills"), "{}", outcome.log);
 }
 
 #[test]
-fn no_name_of_a_file_breaks_a_line_or_hides_something() {
+fn file_names_cannot_break_lines_or_hide_output() {
     let folder = library(&[("x\n0 skills: no problems\u{1b}[2J/SKILL.md", "no front matter\n")]);
-    let said = told(lint(folder.path()));
-    assert_eq!((said.code, said.text.lines().count()), (Some(1), 4), "{}", said.text);
-    assert!(!said.text.contains('\u{1b}'), "{:?}", said.text);
+    let outcome = run(lint(folder.path()));
+    assert_eq!((outcome.code, outcome.text.lines().count()), (Some(1), 4), "{}", outcome.text);
+    assert!(!outcome.text.contains('\u{1b}'), "{:?}", outcome.text);
 }

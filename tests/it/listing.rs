@@ -1,4 +1,4 @@
-//! `skillcell list`, `search` and `show`: what models are told about skills, for people and programs.
+//! `skillcell list`, `search` and `show`: what models see of skills, for people and programs.
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
@@ -27,13 +27,13 @@ fn answer(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {output:?}"))
 }
 
-/// The code, the answer and what else was told.
-fn told(output: &Output) -> (Option<i32>, String, String) {
+/// Returns the exit code, stdout and stderr.
+fn parts(output: &Output) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
-fn programs_are_told_what_models_are_told() {
+fn json_output_equals_the_answers_to_models() {
     for folder in [library(&SKILLS).path(), &repository().join("fixtures/skills")] {
         let mut session = serve(folder).start();
         assert_eq!(answer(folder, &["list"]), session.call_json("skills_list", json!({})));
@@ -61,40 +61,40 @@ fn programs_are_told_what_models_are_told() {
 }
 
 #[test]
-fn a_list_for_programs_has_a_line_for_each_skill() {
+fn a_list_without_a_terminal_has_one_line_per_skill() {
     let folder = library(&SKILLS);
-    let (code, out, log) = told(&command(folder.path(), &["list"]).output());
+    let (code, out, log) = parts(&command(folder.path(), &["list"]).output());
     let lines: Vec<&str> = out.lines().collect();
     let expected = ["_root\ttree\tAll", "pdf\tfolder\tRead portable documents", "ui/login\ttree\tSign-in screens"];
     assert_eq!(lines, expected);
     assert_eq!((code, log.lines().next()), (Some(0), Some("1 problem in the files of skills")), "{log}");
-    let again = format!("\nhint: `skillcell lint --root {}` tells", folder.path().display());
-    assert!(log.contains(&again), "{log}");
+    let hint = format!("\nhint: `skillcell lint --root {}` lists", folder.path().display());
+    assert!(log.contains(&hint), "{log}");
 }
 
 #[test]
-fn skills_of_one_name_are_told_apart() {
+fn skills_with_the_same_name_are_distinguished() {
     let [first, second] = ["a/pdf/SKILL.md", "b/pdf/SKILL.md"].map(|path| (path, SKILLS[2].1));
     let folder = library(&[first, second]);
-    let (_, out, _) = told(&command(folder.path(), &["list"]).output());
+    let (_, out, _) = parts(&command(folder.path(), &["list"]).output());
     let names: Vec<&str> = out.lines().filter_map(|line| line.split('\t').next()).collect();
     assert_eq!(names.len(), 2, "{out}");
     for name in &names {
-        let (code, out, log) = told(&command(folder.path(), &["show", name]).output());
+        let (code, out, log) = parts(&command(folder.path(), &["show", name]).output());
         assert_eq!((code, out.as_str(), log.as_str()), (Some(0), SKILLS[2].1, ""), "{name}");
     }
-    let (code, out, log) = told(&command(folder.path(), &["show", "pdf"]).output());
+    let (code, out, log) = parts(&command(folder.path(), &["show", "pdf"]).output());
     assert_eq!((code, out.as_str()), (Some(1), ""), "{log}");
     assert!(log.starts_with("error: several skills are called `pdf`: "), "{log}");
     assert!(names.iter().all(|name| log.contains(name)), "{log}");
 }
 
 #[test]
-fn a_search_says_what_was_found_and_where() {
+fn a_search_prints_each_hit_with_its_excerpt() {
     let folder = library(&SKILLS);
-    let (code, out, _) = told(&command(folder.path(), &["search", "reader", "forms"]).output());
+    let (code, out, _) = parts(&command(folder.path(), &["search", "reader", "forms"]).output());
     assert_eq!((code, out.as_str()), (Some(0), "pdf\t2\tUse the reader for forms. \n"));
-    let (code, out, log) = told(&command(folder.path(), &["search", "nothing-has-this"]).output());
+    let (code, out, log) = parts(&command(folder.path(), &["search", "nothing-has-this"]).output());
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(log.starts_with("no skill has all of these words\nhint: "), "{log}");
     for (arguments, reason) in [
@@ -103,34 +103,34 @@ fn a_search_says_what_was_found_and_where() {
         (&["search", "x", "--limit", "0"], "0 is not in 1..=25"),
         (&["search", "x", "--limit", "26"], "26 is not in 1..=25"),
     ] {
-        let (code, out, log) = told(&command(folder.path(), arguments).output());
+        let (code, out, log) = parts(&command(folder.path(), arguments).output());
         assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(log.contains(reason), "{arguments:?}: {log}");
     }
 }
 
 #[test]
-fn a_skill_is_shown_as_it_is_or_as_models_get_it() {
+fn a_skill_is_shown_verbatim_or_aggregated() {
     let folder = library(&SKILLS);
     let bytes = "\u{feff}---\r\nname: crlf\r\ndescription: d\r\n---\r\n\u{1b}[2J no line end";
     std::fs::create_dir(folder.path().join("crlf")).unwrap();
     std::fs::write(folder.path().join("crlf/SKILL.md"), bytes).unwrap();
     assert_eq!(command(folder.path(), &["show", "crlf"]).output().stdout, bytes.as_bytes());
     for name in ["ui/login", "LOGIN", "login"] {
-        let (code, out, log) = told(&command(folder.path(), &["show", name]).output());
+        let (code, out, log) = parts(&command(folder.path(), &["show", name]).output());
         assert_eq!((code, out.as_str(), log.as_str()), (Some(0), SKILLS[1].1, ""), "{name}");
     }
-    let (code, out, _) = told(&command(folder.path(), &["show", "login", "--aggregated"]).output());
+    let (code, out, _) = parts(&command(folder.path(), &["show", "login", "--aggregated"]).output());
     assert_eq!(code, Some(0));
     assert!(out.starts_with("=== GLOBAL RULES (from _root.md) ===\n\nHouse rules.\n"), "{out}");
     assert!(out.ends_with("\n\nAsk for a password.\n"), "{out}");
 }
 
 #[test]
-fn a_name_that_finds_no_skill_finds_help() {
+fn an_unknown_name_is_reported_with_a_hint() {
     let folder = library(&SKILLS);
     let hostile = format!("{}\u{1b}[2J\u{202e}\n", "x".repeat(5_000));
-    for (name, parts) in [
+    for (name, messages) in [
         ("logn", &["no skill is called `logn`\nhint: close names are `", "login"][..]),
         ("", &["no skill is called ``\nhint: "]),
         ("../../etc/passwd", &["no skill is called `../../etc/passwd`"]),
@@ -138,10 +138,10 @@ fn a_name_that_finds_no_skill_finds_help() {
         (&hostile, &["no skill is called `xxx"]),
     ] {
         for more in [&["--json"][..], &["--aggregated"], &[]] {
-            let (code, out, log) = told(&command(folder.path(), &[&["show", name][..], more].concat()).output());
+            let (code, out, log) = parts(&command(folder.path(), &[&["show", name][..], more].concat()).output());
             assert_eq!((code, out.contains("\"error\": ")), (Some(1), more == ["--json"]), "{name}: {out}");
             assert!(log.starts_with("error: no skill is called `") && !log.contains(['\u{1b}', '\u{202e}']), "{log:?}");
-            for part in parts {
+            for part in messages {
                 assert!(log.contains(part), "{name}: {log}");
             }
         }
@@ -149,14 +149,14 @@ fn a_name_that_finds_no_skill_finds_help() {
 }
 
 #[test]
-fn skills_come_from_where_a_server_has_them() {
+fn skills_come_from_the_same_folders_as_for_a_server() {
     let folder = library(&[("skills/pdf/SKILL.md", SKILLS[2].1)]);
-    let (code, out, _) = told(&Launch::bare(SKILLCELL).arg("list").folder(folder.path()).output());
+    let (code, out, _) = parts(&Launch::bare(SKILLCELL).arg("list").folder(folder.path()).output());
     assert_eq!((code, out.as_str()), (Some(0), "pdf\tfolder\tRead portable documents\n"));
-    let nowhere = library(&[]);
+    let empty = library(&[]);
     for arguments in [&["list"][..], &["search", "x"], &["show", "x"]] {
-        let launch = arguments.iter().fold(Launch::bare(SKILLCELL).folder(nowhere.path()), Launch::arg);
-        let (code, out, log) = told(&launch.output());
+        let launch = arguments.iter().fold(Launch::bare(SKILLCELL).folder(empty.path()), Launch::arg);
+        let (code, out, log) = parts(&launch.output());
         assert_eq!((code, out.as_str()), (Some(2), ""), "{log}");
         assert!(log.starts_with("error: no folder of skills") && log.contains("\nhint: "), "{log}");
     }

@@ -1,4 +1,4 @@
-//! What users rely on, tried on the real binary.
+//! Integration tests of the real binary.
 
 mod analytics;
 mod cases;
@@ -34,12 +34,14 @@ mod storm;
 mod subscriptions;
 mod terminal;
 mod tidy;
-mod together;
+mod several_servers;
 mod ui;
 
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, write_files};
-use std::path::Path;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The server under test.
@@ -51,7 +53,7 @@ const SMALL: [(&str, &str); 2] = [
     ("pdf/SKILL.md", "---\nname: pdf\ndescription: Read portable documents\n---\n\nUse the reader.\n"),
 ];
 
-/// A new folder with these files in it.
+/// Creates a folder with these files.
 fn library(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_files(folder.path(), files);
@@ -62,20 +64,33 @@ fn serve(folder: &Path) -> Launch {
     Launch::new(SKILLCELL).arg(folder)
 }
 
-/// A client of each era, each with a server of its own.
+/// Puts the server's binary into a folder, and lets every user enter the folder and run the binary.
+fn install_server(folder: &Path) -> PathBuf {
+    let binary = folder.join(".skillcell");
+    // A hard link avoids the copy of a large file, if both are on one file system.
+    if std::fs::hard_link(SKILLCELL, &binary).is_err() {
+        std::fs::copy(SKILLCELL, &binary).expect("room for the binary");
+    }
+    for path in [folder, &binary] {
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a folder of our own");
+    }
+    binary
+}
+
+/// Starts a client of each era, each with a server of its own.
 fn both_eras(folder: &Path) -> [Session; 2] {
     [serve(folder).start(), serve(folder).modern()]
 }
 
-/// The server of a library with `SMALL` in it works as ever.
+/// Checks that the server of a library with `SMALL` in it still works.
 fn still_answers(session: &mut Session) {
     let found = session.call_json("get_skill", json!({"context": "form validation"}));
     assert_eq!(found["skill_path"], "forms", "log:\n{}", session.log());
 }
 
-/// Each problem's file, and one other field of it.
+/// Returns the file of each problem, and one of its other fields.
 fn problems(session: &mut Session, field: &str) -> Vec<(String, String)> {
-    let list = session.call_json("skills_list", json!({}));
+    let list = session.fresh(|session| session.call_json("skills_list", json!({})));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let problems = list["problems"].as_array().cloned().unwrap_or_default();
     problems.iter().map(|problem| (text(&problem["file"]), text(&problem[field]))).collect()

@@ -1,4 +1,4 @@
-//! `skillcell match`: what `get_skill` would answer, and why, at the command line.
+//! `skillcell match`: the answer of `get_skill`, explained on the command line.
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
@@ -16,56 +16,56 @@ const SKILLS: [(&str, &str); 4] = [
     ("pdf/SKILL.md", "---\nname: pdf\ndescription: Read portable documents\n---\nUse the reader.\n"),
 ];
 
-fn find(folder: &Path, arguments: &[&str]) -> Launch {
+fn match_command(folder: &Path, arguments: &[&str]) -> Launch {
     arguments.iter().fold(Launch::bare(SKILLCELL).arg("match").arg("--root").arg(folder), Launch::arg)
 }
 
-fn shown(output: &Output) -> String {
+fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn answer(folder: &Path, arguments: &[&str]) -> Value {
-    let output = find(folder, arguments).arg("--json").output();
+    let output = match_command(folder, arguments).arg("--json").output();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {output:?}"))
 }
 
 #[test]
-fn the_answer_is_the_one_of_get_skill() {
+fn the_answer_is_that_of_get_skill() {
     let folder = library(&SKILLS);
     let mut session = serve(folder.path()).start();
     for task in ["a login form", "login", "read documents", "nothing of all this"] {
         let served = session.call_json("get_skill", json!({"context": task}));
-        let mut told = answer(folder.path(), &[task]);
-        assert_eq!(told["explain"].take()["scorer"], "keyword", "{task}");
-        told.as_object_mut().unwrap().remove("explain");
-        assert_eq!(told, served, "{task}");
+        let mut printed = answer(folder.path(), &[task]);
+        assert_eq!(printed["explain"].take()["scorer"], "keyword", "{task}");
+        printed.as_object_mut().unwrap().remove("explain");
+        assert_eq!(printed, served, "{task}");
     }
 }
 
 #[test]
-fn people_see_the_skill_the_choice_or_that_there_is_none() {
+fn the_text_shows_the_skill_the_candidates_or_that_nothing_matches() {
     let folder = library(&SKILLS);
-    let output = find(folder.path(), &["a", "login", "form"]).output();
-    let text = shown(&output);
+    let output = match_command(folder.path(), &["a", "login", "form"]).output();
+    let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text.starts_with("ui/login (score 1.000, for login, form)\n\n=== GLOBAL RULES"), "{text}");
     assert!(text.contains("House rules.") && text.contains("Ask for a password."), "{text}");
 
-    let output = find(folder.path(), &["login"]).output();
+    let output = match_command(folder.path(), &["login"]).output();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(shown(&output).contains("asked to choose:\n  api/login (score 0.500"), "{}", shown(&output));
+    assert!(stdout(&output).contains("asked to choose:\n  api/login (score 0.500"), "{}", stdout(&output));
 
-    let output = find(folder.path(), &["nothing of all this"]).output();
-    assert_eq!((output.status.code(), shown(&output).as_str()), (Some(1), "no skill matches\n"), "{output:?}");
+    let output = match_command(folder.path(), &["nothing of all this"]).output();
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "no skill matches\n"), "{output:?}");
 }
 
 #[test]
-fn every_scorer_is_explained_and_the_one_that_decides_is_marked() {
+fn every_scorer_is_explained_and_the_deciding_one_is_marked() {
     let folder = library(&SKILLS);
     let hostile = component("hostile-scorer");
     let config = format!("scorers: {{mine: '{}'}}\nmatching: {{min_score: 0.3}}\n", hostile.display());
-    let output = find(folder.path(), &["grapes", "--explain", "--scorer", "mine"]).config(&config).output();
-    let text = shown(&output);
+    let output = match_command(folder.path(), &["grapes", "--explain", "--scorer", "mine"]).config(&config).output();
+    let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let header = text.lines().find(|line| line.contains("skill ")).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(header.split_whitespace().collect::<Vec<_>>(), ["skill", "keyword", "bm25", "hybrid", "mine", "*"]);
@@ -74,42 +74,42 @@ fn every_scorer_is_explained_and_the_one_that_decides_is_marked() {
     for part in ["0.9 for\\nui/login", "* `mine` decides", "a score of 0.3 (min_score)", "leads by 0.800"] {
         assert!(text.contains(part), "`{part}` is missing in:\n{text}");
     }
-    assert!(!text.contains("Ask for a password"), "the text is not what was asked for:\n{text}");
+    assert!(!text.contains("Ask for a password"), "`--explain` omits the text:\n{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 
-    let told = find(folder.path(), &["grapes", "--json"]).config(&config).output();
-    let explain = serde_json::from_slice::<Value>(&told.stdout).unwrap()["explain"].take();
+    let output = match_command(folder.path(), &["grapes", "--json"]).config(&config).output();
+    let explain = serde_json::from_slice::<Value>(&output.stdout).unwrap()["explain"].take();
     assert_eq!(explain["thresholds"], json!({"min_score": 0.3, "ambiguity_threshold": 0.1, "max_results": 3}));
     let login = explain["candidates"].as_array().unwrap().iter().find(|it| it["skill_path"] == "ui/login").unwrap();
-    let by =
+    let score_by =
         |scorer: &str| login["scores"].as_array().unwrap().iter().find(|it| it["scorer"] == scorer).unwrap().clone();
-    assert_eq!((&by("mine")["score"], &by("keyword")["score"]), (&json!(0.9), &json!(0.0)));
-    assert!(by("bm25")["score"].as_f64().unwrap() > 0.0, "{explain:#}");
+    assert_eq!((&score_by("mine")["score"], &score_by("keyword")["score"]), (&json!(0.9), &json!(0.0)));
+    assert!(score_by("bm25")["score"].as_f64().unwrap() > 0.0, "{explain:#}");
 }
 
 #[test]
-fn numbers_go_to_the_skills_they_are_for() {
+fn each_skill_gets_its_own_score() {
     let folder = library(&SKILLS);
     let hostile = component("hostile-scorer");
-    let told = answer(folder.path(), &["grapes", "--scorer", hostile.to_str().unwrap()]);
-    let candidates = told["explain"]["candidates"].as_array().unwrap();
+    let printed = answer(folder.path(), &["grapes", "--scorer", hostile.to_str().unwrap()]);
+    let candidates = printed["explain"]["candidates"].as_array().unwrap();
     assert_eq!(candidates.len(), SKILLS.len());
     for candidate in candidates {
-        let given =
+        let score =
             candidate["scores"].as_array().unwrap().iter().find(|it| it["scorer"] == "hostile_scorer.wasm").unwrap();
         let path = candidate["skill_path"].as_str().unwrap();
-        assert!(given["reason"].as_str().unwrap().ends_with(&format!("\\n{path}")), "{path}: {given}");
-        assert_eq!(given["score"], candidate["score"], "{candidate}");
+        assert!(score["reason"].as_str().unwrap().ends_with(&format!("\\n{path}")), "{path}: {score}");
+        assert_eq!(score["score"], candidate["score"], "{candidate}");
     }
 }
 
 #[test]
-fn a_scorer_that_fails_leaves_the_decision_to_the_keywords_and_says_why() {
+fn a_failing_scorer_falls_back_to_keywords_with_the_reason() {
     let folder = library(&SKILLS);
     let hostile = component("hostile-scorer");
     let arguments = ["login form hostile: trap", "--explain", "--scorer", hostile.to_str().unwrap()];
-    let output = find(folder.path(), &arguments).output();
-    let text = shown(&output);
+    let output = match_command(folder.path(), &arguments).output();
+    let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text.starts_with("ui/login (score 1.000"), "{text}");
     assert!(text.contains("* `keyword` decides, because `hostile_scorer.wasm` failed"), "{text}");
@@ -117,25 +117,25 @@ fn a_scorer_that_fails_leaves_the_decision_to_the_keywords_and_says_why() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_wrong_usage() {
+fn invalid_arguments_are_wrong_usage() {
     let folder = library(&SKILLS);
     for (arguments, reason) in [
-        (&["login", "--scorer", "/nowhere.wasm"][..], "cannot read the scorer"),
+        (&["login", "--scorer", "/nowhere.wasm"][..], "cannot be read"),
         (&["login", "--scorer", "nobody"], "there is no such scorer"),
         (&[" ", ""], "the task is empty"),
         (&[], "CONTEXT"),
     ] {
-        let output = find(folder.path(), arguments).output();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {told}");
+        let output = match_command(folder.path(), arguments).output();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
     }
 }
 
 #[test]
-fn nothing_is_counted() {
+fn a_match_on_the_command_line_raises_no_event() {
     let folder = library(&SKILLS);
-    let launch = find(folder.path(), &["login form"]).config("analytics: {enabled: true}\n");
+    let launch = match_command(folder.path(), &["login form"]).config("analytics: {enabled: true}\n");
     let home = tempfile::tempdir().unwrap();
     std::fs::rename(launch.home().join(".config"), home.path().join(".config")).unwrap();
     let output = launch.with_home(home.path()).output();

@@ -1,4 +1,4 @@
-//! What is packed and published agrees with what is built here.
+//! Packages and published metadata match the program.
 
 use crate::{SKILLCELL, SMALL, library};
 use serde_json::{Value, json};
@@ -16,25 +16,25 @@ fn json_of(path: &str) -> Value {
     serde_json::from_str(&text(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The version that all packages of the workspace have.
+/// Returns the version of the program.
 fn version() -> String {
     let output = Launch::bare(SKILLCELL).arg("--version").output();
-    let said = String::from_utf8(output.stdout).unwrap();
-    said.trim().strip_prefix("skillcell ").unwrap_or_else(|| panic!("no version: {said}")).to_owned()
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    stdout.trim().strip_prefix("skillcell ").unwrap_or_else(|| panic!("no version: {stdout}")).to_owned()
 }
 
-/// The lines of the Containerfile that begin with a word, without it; those that go on are one.
-fn steps(word: &str) -> Vec<String> {
+/// Returns the arguments of every such instruction in the Containerfile, with continued lines joined.
+fn instructions(name: &str) -> Vec<String> {
     let whole = text("packaging/Containerfile").replace("\\\n", " ");
-    whole.lines().filter_map(|line| line.strip_prefix(word)?.strip_prefix(' ').map(str::to_owned)).collect()
+    whole.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned)).collect()
 }
 
-/// What is copied into the image from the repository.
-fn copied() -> Vec<String> {
-    let from_here = steps("COPY").into_iter().filter(|step| !step.starts_with("--from="));
+/// Returns the paths that are copied into the image from the repository.
+fn copied_paths() -> Vec<String> {
+    let from_here = instructions("COPY").into_iter().filter(|arguments| !arguments.starts_with("--from="));
     from_here
-        .flat_map(|step| {
-            let words: Vec<String> = step.split_whitespace().map(str::to_owned).collect();
+        .flat_map(|arguments| {
+            let words: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
             words[..words.len() - 1].to_vec()
         })
         .collect()
@@ -51,16 +51,16 @@ fn every_package_has_the_version_of_the_program() {
 }
 
 #[test]
-fn the_registry_is_told_what_it_demands() {
+fn the_registry_entry_meets_the_rules_of_the_registry() {
     let server = json_of("server.json");
     let schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
     assert_eq!(server["$schema"], schema);
     let name = server["name"].as_str().unwrap();
     let (space, own) = name.split_once('/').expect("a space and a name");
-    let legal = |text: &str| {
+    let is_valid = |text: &str| {
         !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_".contains(letter))
     };
-    assert!(legal(space) && legal(own) && name.len() <= 200, "{name}");
+    assert!(is_valid(space) && is_valid(own) && name.len() <= 200, "{name}");
     let length = server["description"].as_str().unwrap().chars().count();
     assert!((1..=100).contains(&length), "the description has {length} characters");
     let packages = server["packages"].as_array().unwrap();
@@ -73,13 +73,13 @@ fn the_registry_is_told_what_it_demands() {
     let manifest = text("Cargo.toml");
     let url = server["repository"]["url"].as_str().unwrap();
     assert!(manifest.contains(&format!("repository = \"{url}\"")), "{url}");
-    // The registry believes only an image that names the server.
+    // The registry accepts only an image that names the server.
     let label = format!("io.modelcontextprotocol.server.name=\"{name}\"");
-    assert!(steps("LABEL").iter().any(|step| step.contains(&label)), "{label}");
+    assert!(instructions("LABEL").iter().any(|arguments| arguments.contains(&label)), "{label}");
 }
 
 #[test]
-fn the_bundle_names_the_tools_that_the_server_offers() {
+fn the_bundle_lists_the_tools_that_the_server_offers() {
     let manifest = json_of("packaging/mcpb/manifest.json");
     let names = |tools: &[Value]| -> BTreeSet<String> {
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
@@ -98,12 +98,12 @@ fn the_bundle_starts_a_server_as_a_client_would() {
     assert!(text("packaging/mcpb/bundle").contains(&format!("\"$stage/{entry}\"")), "{entry} is packed");
     assert_eq!(manifest["user_config"]["skills"]["multiple"], true);
     let chosen = [library(&SMALL[..1]), library(&SMALL[1..])];
-    let arguments = server["mcp_config"]["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+    let arguments = server["mcp_config"]["args"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
     let mut launch = Launch::bare(SKILLCELL);
-    for word in arguments {
-        launch = match word {
+    for name in arguments {
+        launch = match name {
             "${user_config.skills}" => chosen.iter().fold(launch, |launch, folder| launch.arg(folder.path())),
-            word => launch.arg(word),
+            name => launch.arg(name),
         };
     }
     let mut session = launch.start();
@@ -112,35 +112,35 @@ fn the_bundle_starts_a_server_as_a_client_would() {
 }
 
 #[test]
-fn the_image_is_built_from_files_that_are_there_and_by_the_right_compiler() {
-    let copied = copied();
-    for path in &copied {
-        assert!(repository().join(path).exists(), "{path} is not there");
+fn the_image_is_built_from_existing_files_and_with_the_right_compiler() {
+    let copied_paths = copied_paths();
+    for path in &copied_paths {
+        assert!(repository().join(path).exists(), "{path} does not exist");
     }
     let toolchain = text("rust-toolchain.toml");
     let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap().trim_matches('"');
-    let stages = steps("FROM");
+    let stages = instructions("FROM");
     let [build, run] = &stages[..] else { panic!("two stages: {stages:?}") };
     assert!(
         build.starts_with(&format!("docker.io/library/rust:{channel}-")) && build.ends_with(" AS build"),
         "{build}"
     );
-    // What was linked with one version of the C library runs with that one.
+    // The program runs with the version of the C library that it was linked with.
     assert!(build.contains("bookworm") && run.contains("bookworm"), "{build} and {run}");
     for script in ["host/artifacts/build.rs", "tests/build.rs"] {
         let all = text(script);
-        let depends = all.split("depends_on(&[").skip(1).map(|rest| rest.split(']').next().unwrap());
-        for path in depends.flat_map(|list| list.split(',')).map(|word| word.trim().trim_matches('"')) {
-            let is_copied = copied.iter().any(|folder| Path::new(path).starts_with(folder));
+        let dependencies = all.split("depends_on(&[").skip(1).map(|rest| rest.split(']').next().unwrap());
+        for path in dependencies.flat_map(|list| list.split(',')).map(|name| name.trim().trim_matches('"')) {
+            let is_copied = copied_paths.iter().any(|folder| Path::new(path).starts_with(folder));
             assert!(path.is_empty() || is_copied, "{script} needs {path}, which is not copied");
         }
     }
 }
 
 #[test]
-fn the_image_has_everything_that_cargo_wants_to_see() {
+fn the_image_has_every_file_that_cargo_needs() {
     let folder = tempfile::tempdir().unwrap();
-    for path in copied() {
+    for path in copied_paths() {
         symlink(repository().join(&path), folder.path().join(&path)).unwrap();
     }
     let mut cargo = Command::new(env!("CARGO"));
@@ -153,12 +153,12 @@ fn the_image_has_everything_that_cargo_wants_to_see() {
 }
 
 #[test]
-fn the_image_runs_without_rights_and_without_secrets() {
-    let user = steps("USER");
+fn the_image_runs_unprivileged_and_without_secrets() {
+    let user = instructions("USER");
     let [user] = &user[..] else { panic!("one user: {user:?}") };
     assert!(user.split(':').all(|number| number.parse::<u32>().is_ok_and(|number| number > 0)), "{user}");
-    assert_eq!(steps("ENTRYPOINT"), [r#"["skillcell", "serve"]"#]);
-    assert_eq!(steps("ENV"), ["HOME=/home/skillcell"]);
-    assert_eq!((steps("ADD"), steps("ARG")), (Vec::<String>::new(), Vec::new()));
-    assert_eq!(steps("VOLUME"), [r#"["/home/skillcell"]"#]);
+    assert_eq!(instructions("ENTRYPOINT"), [r#"["skillcell", "serve"]"#]);
+    assert_eq!(instructions("ENV"), ["HOME=/home/skillcell"]);
+    assert_eq!((instructions("ADD"), instructions("ARG")), (Vec::<String>::new(), Vec::new()));
+    assert_eq!(instructions("VOLUME"), [r#"["/home/skillcell"]"#]);
 }

@@ -1,4 +1,4 @@
-//! `skillcell plugin`: what authors of plugins and those who install them get.
+//! `skillcell plugin`, for authors of plugins and operators.
 
 mod project;
 
@@ -12,26 +12,26 @@ fn plugin(arguments: &[&str]) -> Launch {
     arguments.iter().fold(Launch::bare(SKILLCELL).arg("plugin"), Launch::arg)
 }
 
-fn shown(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
-/// What `plugin check --json` says, and its exit code.
+/// Returns the report of `plugin check --json`, and its exit code.
 fn check(file: &Path) -> (Value, Option<i32>) {
     let output = plugin(&["check", "--json"]).arg(file).output();
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {}", shown(&output)));
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {}", output_text(&output)));
     (report, output.status.code())
 }
 
-/// A component in the text format.
-fn component_of(text: &str) -> tempfile::NamedTempFile {
+/// Writes a component that is given in the text format.
+fn component_from_wat(text: &str) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::with_suffix(".wasm").unwrap();
     std::fs::write(file.path(), wat::parse_str(text).unwrap()).unwrap();
     file
 }
 
 #[test]
-fn components_of_every_world_are_told_apart_and_tried() {
+fn components_of_every_world_are_recognized_and_tried() {
     let worlds = [("scorer-hybrid", "scorer"), ("echo-runtime", "script-runtime"), ("fragile-engine", "engine")];
     for (name, world) in worlds {
         let file = component(name);
@@ -49,39 +49,39 @@ fn components_of_every_world_are_told_apart_and_tried() {
 }
 
 #[test]
-fn a_report_for_people_has_the_digest_to_pin_and_what_was_tried() {
+fn the_text_report_has_the_digest_to_pin_and_what_was_tried() {
     let output = plugin(&["check"]).arg(component("scorer-hybrid")).output();
-    let text = shown(&output);
+    let text = output_text(&output);
     let digest = check(&component("scorer-hybrid")).0["sha256"].as_str().unwrap().to_owned();
     for part in [
         "of world `scorer`",
         &digest,
         "skillcell:plugin/log@0.1.0",
-        "says the same again",
+        "the same answers again",
         "with 1000 skills",
-        "\nfine\n",
+        "\nno problems\n",
     ] {
         assert!(text.contains(part), "`{part}` is missing in:\n{text}");
     }
 }
 
 #[test]
-fn a_scorer_that_wants_a_clock_is_told_so() {
-    let file = component_of(
+fn an_import_that_is_not_offered_is_reported() {
+    let file = component_from_wat(
         r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance)) (instance $scoring)
             (export "skillcell:plugin/scoring@0.1.0" (instance $scoring)))"#,
     );
     let (report, code) = check(file.path());
     assert_eq!((&report["world"], code), (&json!("scorer"), Some(1)), "{report:#}");
     assert_eq!(report["imports"], json!([{"name": "wasi:clocks/wall-clock@0.2.0", "offered": false}]));
-    assert!(report["problems"][0].as_str().unwrap().contains("does not get\nhint: "), "{report:#}");
+    assert!(report["problems"][0].as_str().unwrap().contains("does not offer\nhint: "), "{report:#}");
 }
 
 #[test]
-fn a_scorer_of_another_version_or_with_other_functions_does_not_fit() {
-    for (version, reason) in [("2.0.0", "this server speaks"), ("0.1.0", "does not fit world `scorer`")] {
+fn a_scorer_with_another_version_or_other_functions_is_refused() {
+    for (version, reason) in [("2.0.0", "this server supports"), ("0.1.0", "does not fit world `scorer`")] {
         let export = format!(r#"(export "skillcell:plugin/scoring@{version}" (instance $scoring))"#);
-        let file = component_of(&format!("(component (instance $scoring) {export})"));
+        let file = component_from_wat(&format!("(component (instance $scoring) {export})"));
         let (report, code) = check(file.path());
         assert_eq!((&report["world"], code), (&json!("scorer"), Some(1)), "{report:#}");
         assert!(report["problems"][0].as_str().unwrap().contains(reason), "{report:#}");
@@ -89,28 +89,28 @@ fn a_scorer_of_another_version_or_with_other_functions_does_not_fit() {
 }
 
 #[test]
-fn what_is_no_plugin_is_told_apart_from_what_cannot_be_read() {
+fn files_that_are_not_plugins_are_distinguished_from_unreadable_ones() {
     let folder = library(&[("text.wasm", "# no WebAssembly\n"), ("empty.wasm", "")]);
-    for (file, reason) in [("text.wasm", "it is no WebAssembly"), ("empty.wasm", "it is no WebAssembly")] {
+    for (file, reason) in [("text.wasm", "it is not WebAssembly"), ("empty.wasm", "it is not WebAssembly")] {
         let (report, code) = check(&folder.path().join(file));
         assert_eq!((&report["world"], code), (&Value::Null, Some(1)), "{report:#}");
         assert!(report["problems"][0].as_str().unwrap().contains(reason), "{report:#}");
     }
-    let module = component_of("(module)");
+    let module = component_from_wat("(module)");
     assert!(check(module.path()).0["problems"][0].as_str().unwrap().contains("wasm32-wasip2"));
-    // A command has imports and exports, and no world of ours.
+    // A command has imports and exports, but none of our worlds.
     let (report, code) = check(&component("hostile-guest"));
     assert_eq!((&report["world"], code), (&Value::Null, Some(1)), "{report:#}");
     for path in [folder.path(), &folder.path().join("missing.wasm"), Path::new("/dev/null")] {
         let output = plugin(&["check"]).arg(path).output();
-        assert_eq!(output.status.code(), Some(2), "{}: {}", path.display(), shown(&output));
-        assert!(shown(&output).contains("cannot read"), "{}", shown(&output));
-        assert!(output.stdout.is_empty(), "{}", shown(&output));
+        assert_eq!(output.status.code(), Some(2), "{}: {}", path.display(), output_text(&output));
+        assert!(output_text(&output).contains("cannot be read"), "{}", output_text(&output));
+        assert!(output.stdout.is_empty(), "{}", output_text(&output));
     }
 }
 
 #[test]
-fn a_list_has_what_is_bundled_and_what_the_operator_installed() {
+fn the_list_has_bundled_and_installed_plugins() {
     let mine = component("hostile-scorer");
     let digest = check(&mine).0["sha256"].as_str().unwrap().to_owned();
     let config = format!(
@@ -121,14 +121,14 @@ fn a_list_has_what_is_bundled_and_what_the_operator_installed() {
         runner = component("echo-runtime").display()
     );
     let output = plugin(&["list", "--json"]).config(&config).output();
-    assert_eq!(output.status.code(), Some(1), "two of them do not load: {}", shown(&output));
+    assert_eq!(output.status.code(), Some(1), "two of them do not load: {}", output_text(&output));
     let list: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let named =
+    let plugin_named =
         |name: &str| list.iter().find(|plugin| plugin["name"] == name).unwrap_or_else(|| panic!("{name}: {list:#?}"));
     for (name, world) in
         [("engine", "engine"), ("python", "script-runtime"), ("javascript", "script-runtime"), ("bm25", "scorer")]
     {
-        let plugin = named(name);
+        let plugin = plugin_named(name);
         assert_eq!((&plugin["world"], &plugin["from"]), (&json!(world), &json!("skillcell")), "{plugin}");
         assert!(plugin["size"].as_u64().unwrap() > 10_000 && plugin.get("problem").is_none(), "{plugin}");
     }
@@ -138,14 +138,14 @@ fn a_list_has_what_is_bundled_and_what_the_operator_installed() {
         .map(|it| it["name"].as_str().unwrap())
         .collect();
     assert_eq!(used, ["mine"]);
-    assert_eq!((&named("mine")["pinned"], &named("mine")["sha256"]), (&json!(true), &json!(digest)));
-    assert!(named("mine").get("problem").is_none(), "{}", named("mine"));
-    assert!(named("gone")["problem"].as_str().unwrap().contains("cannot be read"), "{}", named("gone"));
-    assert!(named("wrong")["problem"].as_str().unwrap().contains("is pinned"), "{}", named("wrong"));
-    assert_eq!(named("keyword")["in_use"], false);
+    assert_eq!((&plugin_named("mine")["pinned"], &plugin_named("mine")["sha256"]), (&json!(true), &json!(digest)));
+    assert!(plugin_named("mine").get("problem").is_none(), "{}", plugin_named("mine"));
+    assert!(plugin_named("gone")["problem"].as_str().unwrap().contains("cannot be read"), "{}", plugin_named("gone"));
+    assert!(plugin_named("wrong")["problem"].as_str().unwrap().contains("is pinned"), "{}", plugin_named("wrong"));
+    assert_eq!(plugin_named("keyword")["in_use"], false);
 
     let output = plugin(&["list"]).output();
-    let text = shown(&output);
+    let text = output_text(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
     let line =
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}:\n{text}"));

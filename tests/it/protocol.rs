@@ -1,18 +1,17 @@
-//! JSON-RPC and MCP on the wire: every trap of the protocol library.
+//! JSON-RPC and MCP on the wire.
 
-mod junk;
+mod malformed;
 
+use crate::hostile::StopOnDrop;
 use crate::profiles::ALL_TOOLS;
 use crate::{SKILLCELL, SMALL, library, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, write_files, write_library};
-use std::path::Path;
-use std::process::Command;
+use skillcell_tests::{Launch, Session, put_file, write_files, write_library};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longest a server may take to end.
-const END: Duration = Duration::from_secs(1);
+/// How long requests may still run after the end of input.
+const GRACE: Duration = Duration::from_millis(700);
 
 fn code(answer: &Value) -> i64 {
     answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}"))
@@ -59,7 +58,7 @@ fn known_methods_with_wrong_parameters_are_invalid_params() {
     let answer = session.request("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
     assert_eq!(
         (code(&answer), answer["error"]["message"].as_str()),
-        (-32602, Some("there is no tool `no_such_tool`: tools/list tells what there is"))
+        (-32602, Some("there is no tool `no_such_tool`: see tools/list"))
     );
     still_answers(&mut session);
 }
@@ -88,60 +87,64 @@ fn the_id_of_a_cancelled_request_can_be_used_again() {
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 900}}));
     }
     session.send(&search("reader"));
-    // Whether a cancelled search was answered all the same is a matter of luck.
+    // A cancelled search may have been answered before it was cancelled.
     while session.next_message()["result"]["structuredContent"]["total"] != 1 {}
     still_answers(&mut session);
     session.close_input();
-    let (status, took) = session.wait();
-    assert!(status.success() && took < END, "{status} after {took:?}");
+    session.exits_soon();
+}
+
+/// Requests a list several times, closes the input, and checks that every list is answered and that no answer is cut off. A
+/// server that had no more time for all of them may leave some out.
+fn answers_last_requests(session: &mut Session, skills: usize) {
+    session.call("skills_list", json!({}));
+    let list = json!({"name": "skills_list", "arguments": {}});
+    let ids = [(); 4].map(|()| session.post("tools/call", list.clone()));
+    let closed = Instant::now();
+    session.close_input();
+    let messages = session.remaining_messages();
+    let had_time = closed.elapsed() < GRACE;
+    let listed = |id: &Value| {
+        let answer = messages.iter().find(|message| message["id"] == *id)?;
+        Some(answer["result"]["structuredContent"]["skills"].as_array().unwrap().len())
+    };
+    let lengths: Vec<usize> = ids.iter().filter_map(listed).collect();
+    assert!(lengths.iter().all(|length| *length >= skills), "{lengths:?} skills");
+    assert!(lengths.len() == ids.len() || !had_time, "{} answers", lengths.len());
+    assert_eq!(messages.iter().find(|message| message.get("not a message").is_some()), None);
+    session.exits_soon();
 }
 
 #[test]
-fn the_end_of_input_ends_the_server_in_time_and_answers_what_was_asked() {
+fn the_end_of_input_ends_the_server_and_pending_requests_are_answered() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
-    let id = session.post("tools/call", json!({"name": "skills_list", "arguments": {}}));
-    session.close_input();
-    let closed = Instant::now();
-    assert_eq!(session.answer(&id)["result"]["structuredContent"]["skills"].as_array().unwrap().len(), 2);
-    let (status, _) = session.wait();
-    assert!(status.success() && closed.elapsed() < END, "{status} after {:?}", closed.elapsed());
+    answers_last_requests(&mut session, 2);
     session.wait_for_log("shutting down");
 }
 
 #[test]
-fn long_last_answers_are_written_whole() {
+fn long_last_answers_are_complete() {
     let library = tempfile::tempdir().unwrap();
-    write_library(library.path(), 600);
-    let mut session = serve(library.path()).start();
-    // How long that takes is another matter.
-    session.wait_for_log("generation 1");
-    let list = json!({"name": "skills_list", "arguments": {}});
-    let ids: Vec<Value> = (0..4).map(|_| session.post("tools/call", list.clone())).collect();
-    session.close_input();
-    for id in ids {
-        assert!(session.answer(&id)["result"]["structuredContent"]["skills"].as_array().unwrap().len() > 100);
-    }
+    write_library(library.path(), 300);
+    answers_last_requests(&mut serve(library.path()).start(), 100);
 }
 
 #[test]
-fn an_immediate_end_of_input_is_no_error() {
+fn an_immediate_end_of_input_is_not_an_error() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).silent();
     session.close_input();
-    let (status, took) = session.wait();
-    assert!(status.success() && took < END, "{status} after {took:?}");
+    session.exits_soon();
 }
 
 #[test]
-fn signals_end_the_server_in_time() {
+fn signals_end_the_server() {
     for name in ["INT", "TERM"] {
         let library = library(&SMALL);
         let mut session = serve(library.path()).start();
-        let id = session.process_id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
-        let (status, took) = session.wait();
-        assert!(status.success() && took < END, "SIG{name}: {status} after {took:?}");
+        session.signal(name);
+        session.exits_soon();
         session.wait_for_log("shutting down");
     }
 }
@@ -159,7 +162,7 @@ fn error_answers_are_not_logged_with_their_payload() {
 }
 
 #[test]
-fn every_revision_of_the_handshake_is_spoken() {
+fn every_handshake_revision_is_supported() {
     let library = library(&SMALL);
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut session = serve(library.path()).silent();
@@ -214,19 +217,13 @@ fn tools_are_listed_in_a_stable_order_with_all_annotations() {
     }
 }
 
-/// The file of a skill, whole: its last line says so.
+/// The file of a skill. Its last line shows that it is complete.
 fn edition(number: usize, edition: usize) -> String {
     format!("---\nkeywords: [topic{number}x]\ndescription: Topic {number}\n---\nbody {number} edition {edition} ends\n")
 }
 
-/// Exchanges a file in one step, as careful editors do.
-fn exchange(folder: &Path, name: &str, text: &str) {
-    write_files(folder, &[(".new", text)]);
-    std::fs::rename(folder.join(".new"), folder.join(name)).unwrap();
-}
-
 #[test]
-fn five_hundred_requests_in_flight_while_the_catalog_is_rebuilt_are_all_answered_correctly() {
+fn five_hundred_concurrent_requests_during_rebuilds_are_answered_correctly() {
     const SKILLS: usize = 200;
     let library = library(&[]);
     for number in 0..SKILLS {
@@ -237,18 +234,24 @@ fn five_hundred_requests_in_flight_while_the_catalog_is_rebuilt_are_all_answered
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Every skill gets other bytes again and again, and new ones come.
-            for change in 1..=1_000 {
+            // Every skill is edited again and again, and new ones appear.
+            for change in 1.. {
                 if stop.load(Ordering::Acquire) {
                     break;
                 }
                 let number = change % SKILLS;
-                exchange(library.path(), &format!("s{number}.md"), &edition(number, change));
-                write_files(library.path(), &[(&format!("more{change}.md"), &edition(SKILLS + change, 0))]);
-                written.store(change, Ordering::Release);
+                put_file(library.path(), &format!("s{number}.md"), edition(number, change));
+                if change % 10 == 0 {
+                    let new = change / 10;
+                    put_file(library.path(), &format!("more{new}.md"), edition(SKILLS + new, 0));
+                    written.store(new, Ordering::Release);
+                }
+                // The library does not grow without bounds on a slow machine.
+                std::thread::park_timeout(Duration::from_millis(1));
             }
         });
-        let asked: Vec<(Value, usize)> = (0..500)
+        let _stop = StopOnDrop(&stop);
+        let requests: Vec<(Value, usize)> = (0..500)
             .map(|count| {
                 let number = (count / 2) % SKILLS;
                 let call = if count % 2 == 0 {
@@ -259,7 +262,7 @@ fn five_hundred_requests_in_flight_while_the_catalog_is_rebuilt_are_all_answered
                 (session.post("tools/call", call), number)
             })
             .collect();
-        for (count, (id, number)) in asked.into_iter().enumerate() {
+        for (count, (id, number)) in requests.into_iter().enumerate() {
             let answer = session.answer(&id);
             let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
             let (name, end) = if count % 2 == 0 {
@@ -270,45 +273,43 @@ fn five_hundred_requests_in_flight_while_the_catalog_is_rebuilt_are_all_answered
             assert!(text.contains(&name) && text.contains(&format!("body {number} edition ")), "{number}: {text}");
             assert!(text.contains(end), "{number}: {text}");
         }
-        stop.store(true, Ordering::Release);
+        // The catalog was rebuilt in the meantime.
+        session.wait_for_log("generation 3");
     });
     let written = written.load(Ordering::Acquire);
-    // It was rebuilt meanwhile, and nothing of what was written is lost.
-    assert!(written > 0, "nothing was written meanwhile");
-    session.wait_for_log("generation 3");
+    // Nothing that was written is lost.
     let refreshed = session.call_json("refresh_skills", json!({}));
     assert_eq!(refreshed["skills_reindexed"], SKILLS + written);
     for number in [0, 1, SKILLS - 1] {
-        let loaded = session.call("skill", json!({"name": format!("s{number}")}));
+        let arguments = json!({"name": format!("s{number}")});
+        let loaded = session.fresh(|session| session.call("skill", arguments.clone()));
         let file = std::fs::read_to_string(library.path().join(format!("s{number}.md"))).unwrap();
         assert!(loaded["content"][0]["text"].as_str().unwrap().ends_with(&file), "{loaded}");
     }
 }
 
 #[test]
-fn without_any_folder_the_server_says_what_to_set() {
+fn without_a_folder_the_server_reports_what_to_set() {
     let empty = tempfile::tempdir().unwrap();
-    let started = Instant::now();
     let mut session = Launch::new(SKILLCELL).folder(empty.path()).silent();
     let (status, _) = session.wait();
     assert_eq!(status.code(), Some(2));
     session.wait_for_log("SKILLS_DIR");
-    assert!(started.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
 fn folders_come_from_flags_arguments_and_the_environment() {
     let library = library(&SMALL);
     let folder = library.path().to_str().unwrap();
-    let elsewhere = tempfile::tempdir().unwrap();
+    let other_folder = tempfile::tempdir().unwrap();
     for launch in [
         Launch::bare(SKILLCELL).arg(folder),
         Launch::bare(SKILLCELL).arg("mcp-server").arg("--root").arg(folder),
         Launch::new(SKILLCELL).arg("--root").arg(folder),
-        Launch::new(SKILLCELL).arg(format!("{},{folder}", elsewhere.path().display())),
+        Launch::new(SKILLCELL).arg(format!("{},{folder}", other_folder.path().display())),
         Launch::new(SKILLCELL).env("SKILLS_DIR", folder),
     ] {
-        let mut session = launch.folder(elsewhere.path()).start();
+        let mut session = launch.folder(other_folder.path()).start();
         still_answers(&mut session);
     }
 }

@@ -13,7 +13,7 @@ use skillcell_tests::{Launch, Session, write_files};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
-/// Bytes of one content, whichever way they came.
+/// Returns the bytes of a content, which is text or base64.
 pub fn bytes(content: &Value) -> Vec<u8> {
     match (content["text"].as_str(), content["blob"].as_str()) {
         (Some(text), None) => text.as_bytes().to_vec(),
@@ -22,7 +22,7 @@ pub fn bytes(content: &Value) -> Vec<u8> {
     }
 }
 
-/// The one content of a resource, which carries the URI that was asked for.
+/// Returns the only content of a resource, which has the requested URI.
 pub fn read(session: &mut Session, uri: &str) -> Value {
     let mut result = session.result("resources/read", json!({"uri": uri}));
     let contents = result["contents"].as_array().unwrap();
@@ -34,7 +34,7 @@ fn text(session: &mut Session, uri: &str) -> String {
     String::from_utf8(bytes(&read(session, uri))).unwrap()
 }
 
-/// What a collection holds, by URI.
+/// Returns the contents of a collection by URI.
 fn collection(session: &mut Session, uri: &str) -> BTreeMap<String, Vec<u8>> {
     let result = session.result("resources/read", json!({"uri": uri}));
     let contents = result["contents"].as_array().unwrap();
@@ -44,25 +44,25 @@ fn collection(session: &mut Session, uri: &str) -> BTreeMap<String, Vec<u8>> {
     read
 }
 
-/// The digest of bytes, as manifests have it.
+/// Returns the digest of bytes in the format of manifests.
 pub fn sha256(content: &[u8]) -> String {
     format!("sha256:{}", Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-/// A path as it stands in a URI.
+/// Percent-encodes a path for a URI.
 pub fn encoded(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// That a URI means nothing, in the words of this era.
+/// Checks that a URI is unknown, with the error code of the session's era.
 fn assert_unknown(session: &mut Session, uri: &str) {
     let error = session.error("resources/read", json!({"uri": uri}));
     let code = if session.is_stateless() { -32602 } else { -32002 };
     assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(code), &json!(uri)), "{error}");
 }
 
-/// A folder skill whose instructions are one line.
+/// Returns a folder skill with one line of text.
 pub fn skill(name: &str, line: &str) -> String {
     format!("---\nname: {name}\ndescription: About {name}\n---\n\n{line}\n")
 }

@@ -1,4 +1,4 @@
-//! The languages of scripts, compared with the interpreters that authors know.
+//! The languages of scripts, compared with the usual interpreters.
 
 use crate::scripts::skill;
 use crate::serve;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skillcell_tests::{files_below, repository};
 use std::path::{Path, PathBuf};
 
-/// The scripts of a folder in `fixtures/runtimes`, by name.
+/// Returns the scripts of a folder in `fixtures/runtimes`, sorted.
 fn scripts(language: &str) -> Vec<PathBuf> {
     let folder = repository().join("fixtures/runtimes").join(language);
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -16,8 +16,8 @@ fn scripts(language: &str) -> Vec<PathBuf> {
     scripts
 }
 
-/// A skill with these scripts, and what they import.
-fn skill_of(folder: &Path) -> tempfile::TempDir {
+/// Creates a skill with all files of a folder as scripts.
+fn skill_from(folder: &Path) -> tempfile::TempDir {
     let read = |path: PathBuf| {
         let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
         (name, std::fs::read_to_string(&path).unwrap())
@@ -28,39 +28,39 @@ fn skill_of(folder: &Path) -> tempfile::TempDir {
 }
 
 #[test]
-fn shell_scripts_end_as_in_bash_with_the_same_output() {
-    let folder = skill_of(&repository().join("fixtures/runtimes/shell"));
+fn shell_scripts_behave_as_in_bash() {
+    let folder = skill_from(&repository().join("fixtures/runtimes/shell"));
     let recorded = std::fs::read_to_string(repository().join("fixtures/runtimes/shell.json")).unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
     let work = tempfile::tempdir().unwrap();
     let grant = format!("grants: {{{}: {{tool: {{write: [{}]}}}}}}", folder.path().display(), work.path().display());
     let mut session = serve(folder.path()).config(&grant).start();
-    let mut wrong = Vec::new();
+    let mut mismatches = Vec::new();
     for script in scripts("shell") {
         let name = script.file_name().unwrap().to_str().unwrap().to_owned();
         let project = work.path().join(&name);
         std::fs::create_dir(&project).unwrap();
         let arguments = json!({"skill_path": "tool", "file": name, "args": {}, "cwd": project});
         let result = session.call_json("run_script", arguments);
-        let plain = |text: &Value| text.as_str().unwrap().replace("/work", "FOLDER").replace("/tmp", "FOLDER");
+        let normalize = |text: &Value| text.as_str().unwrap().replace("/work", "FOLDER").replace("/tmp", "FOLDER");
         let found = json!({
-            "stdout": plain(&result["stdout"]), "stderr": plain(&result["stderr"]), "exit_code": result["exit_code"],
+            "stdout": normalize(&result["stdout"]), "stderr": normalize(&result["stderr"]), "exit_code": result["exit_code"],
         });
         if found != recorded[&name] {
-            wrong.push(format!("{name}\n  sandbox: {found}\n  bash:    {}", recorded[&name]));
+            mismatches.push(format!("{name}\n  sandbox: {found}\n  bash:    {}", recorded[&name]));
         }
     }
-    assert!(wrong.is_empty(), "{} scripts end differently:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(mismatches.is_empty(), "{} scripts end differently:\n{}", mismatches.len(), mismatches.join("\n"));
 }
 
 #[test]
-fn scripts_that_check_javascript_themselves_find_what_node_has() {
-    let folder = skill_of(&repository().join("fixtures/runtimes/javascript"));
+fn javascript_scripts_find_the_features_of_node() {
+    let folder = skill_from(&repository().join("fixtures/runtimes/javascript"));
     let mut session = serve(folder.path()).start();
     for script in scripts("javascript") {
         let name = script.file_name().unwrap().to_str().unwrap();
         let result = session.call_json("run_script", json!({"skill_path": "tool", "file": name, "args": {}}));
-        // A name such as `exits-3.js` says which code the script ends with.
+        // A name such as `exits-3.js` has the expected exit code.
         let stem = script.file_stem().unwrap().to_str().unwrap();
         let expected = stem.rsplit_once("exits-").map_or(0, |(_, code)| code.parse().unwrap());
         assert_eq!(result["exit_code"], json!(expected), "{name}: {result}");
@@ -68,7 +68,7 @@ fn scripts_that_check_javascript_themselves_find_what_node_has() {
 }
 
 #[test]
-fn every_runtime_runs_the_extensions_that_its_manifest_names() {
+fn every_runtime_runs_the_extensions_in_its_manifest() {
     for entry in std::fs::read_dir(repository().join("plugins/runtimes")).unwrap() {
         let manifest = std::fs::read_to_string(entry.unwrap().path().join("plugin.yaml")).unwrap();
         let field = |name: &str| manifest.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();

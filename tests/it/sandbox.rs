@@ -1,81 +1,82 @@
-//! Scripts that nobody means well with: each promise of the sandbox, tried in every language.
+//! Hostile scripts: every guarantee of the sandbox, in every language.
 //!
-//! A script says `held` where it was stopped and `BROKEN` where it was not; the scripts are in `fixtures/hostile`, and the
-//! guest that tries the same is in `tests/components/hostile-guest`.
+//! A script prints `held` where the sandbox stopped it and `BROKEN` where it did not. The scripts are in `fixtures/hostile`,
+//! and the equivalent guest is in `tests/components/hostile-guest`.
 
 mod scene;
 
+use crate::hostile::StopOnDrop;
 use crate::{SKILLCELL, serve, still_answers};
-use scene::{Attempt, RUNTIMES, Scene, everywhere, module_names, post, run, wait};
+use scene::{Attempt, RUNTIMES, Scene, in_every_runtime, module_names, post, run, wait};
 use serde_json::json;
-use skillcell_tests::{Launch, repository};
+use skillcell_tests::{Launch, SOON, repository, write_files};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-/// The last line of a script that took too long.
-const OUT_OF_TIME: &str = "[skills-mcp] Script killed: timeout exceeded.";
+/// The last line of a script that exceeded the time limit.
+const TIMEOUT_MESSAGE: &str = "[skills-mcp] Script killed: timeout exceeded.";
 
 #[test]
-fn paths_lead_nowhere_outside() {
+fn paths_cannot_leave_the_sandbox() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
+    let mut session = scene.serve("timeout_seconds: 600");
     let before = scene.tree();
-    let mut attempts = everywhere("climb", json!({"secret": scene.path().join("secret.txt")}));
+    let mut attempts = in_every_runtime("climb", json!({"secret": scene.path().join("secret.txt")}));
     attempts.push(Attempt::module("climb"));
-    for (attempt, ran) in run(&mut session, attempts) {
-        ran.ended_with(0).hit(None);
+    for (attempt, outcome) in run(&mut session, attempts) {
+        outcome.ended_with(0).hit_limit(None);
         if attempt.runtime != "module" {
-            assert!(ran.held() >= 12, "{ran}");
+            assert!(outcome.held_count() >= 12, "{outcome}");
         }
-        let top = ran.text("stdout").lines().find_map(|line| line.strip_prefix("top: "));
+        let top = outcome.text("stdout").lines().find_map(|line| line.strip_prefix("top: "));
         match attempt.runtime {
             // Its own library is in `/usr`.
-            "python" => assert_eq!(top, Some("skill tmp usr"), "{ran}"),
-            "javascript" | "guest" => assert_eq!(top, Some("skill tmp"), "{ran}"),
-            // The shell makes up `/bin`, `/dev` and `/etc` by itself.
-            "shell" => assert!(ran.text("stdout").contains("found: /skill/race/secret.txt\n"), "{ran}"),
+            "python" => assert_eq!(top, Some("skill tmp usr"), "{outcome}"),
+            "javascript" | "guest" => assert_eq!(top, Some("skill tmp"), "{outcome}"),
+            // The shell simulates `/bin`, `/dev` and `/etc`.
+            "shell" => assert!(outcome.text("stdout").contains("found: /skill/race/secret.txt\n"), "{outcome}"),
             _ => {}
         }
-        // The others make paths plain before they ask.
+        // The other runtimes normalize paths themselves.
         if ["python", "module"].contains(&attempt.runtime) {
-            ran.was_refused("leads out of the folder");
+            outcome.was_refused("leads out of the folder");
         }
     }
     assert_eq!(scene.tree(), before);
 }
 
 #[test]
-fn links_lead_nowhere_outside_and_are_never_made() {
+fn links_cannot_leave_the_sandbox_and_cannot_be_created() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
+    let mut session = scene.serve("timeout_seconds: 600");
     let before = scene.tree();
-    for (_, ran) in run(&mut session, everywhere("follow-link", json!({}))) {
-        ran.ended_with(0).was_refused("leads out of the folder");
-        assert!(ran.held() >= 8, "{ran}");
+    for (_, outcome) in run(&mut session, in_every_runtime("follow-link", json!({}))) {
+        outcome.ended_with(0).was_refused("leads out of the folder");
+        assert!(outcome.held_count() >= 8, "{outcome}");
     }
-    for (attempt, ran) in run(&mut session, everywhere("make-link", json!({}))) {
-        ran.ended_with(0);
-        assert_eq!(ran.held(), 4, "{ran}");
-        // JavaScript refuses by itself.
+    for (attempt, outcome) in run(&mut session, in_every_runtime("make-link", json!({}))) {
+        outcome.ended_with(0);
+        assert_eq!(outcome.held_count(), 4, "{outcome}");
+        // The JavaScript runtime refuses it itself.
         if attempt.runtime != "javascript" {
-            ran.was_refused("create the link `/tmp/link`: links cannot be created");
+            outcome.was_refused("create the link `/tmp/link`: links cannot be created");
         }
     }
     assert_eq!(scene.tree(), before);
 }
 
 #[test]
-fn a_folder_swapped_for_a_link_while_scripts_read_it_gives_nothing_away() {
+fn a_folder_swapped_for_a_link_while_scripts_read_it_leaks_nothing() {
     let scene = Scene::new();
     let skill = |runtime: &str| format!("hostile-{runtime}: {{read: [{}]}}", scene.project(runtime).display());
     let grants = RUNTIMES.map(skill).join(", ");
-    let config = format!("scripts: {{runs_at_once: 16}}\ngrants: {{{}: {{{grants}}}}}", scene.library().display());
-    let mut session = serve(&scene.library()).config(&config).start();
+    let scripts = "scripts: {runs_at_once: 16, timeout_seconds: 600}";
+    let config = format!("{scripts}\ngrants: {{{}: {{{grants}}}}}", scene.library().display());
+    let mut session = serve(&scene.library()).config(&config).with_shared_cache().start();
     let stop = AtomicBool::new(false);
     let folders = RUNTIMES.iter().flat_map(|runtime| [scene.skill(runtime), scene.project(runtime)]);
     let folders: Vec<PathBuf> = folders.collect();
@@ -83,65 +84,56 @@ fn a_folder_swapped_for_a_link_while_scripts_read_it_gives_nothing_away() {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 for folder in &folders {
-                    let (real, parked) = (folder.join("race"), folder.join("parked"));
-                    fs::rename(&real, &parked).unwrap();
+                    let (real, moved) = (folder.join("race"), folder.join("parked"));
+                    fs::rename(&real, &moved).unwrap();
                     symlink(scene.path().join("outside"), &real).unwrap();
                     fs::remove_file(&real).unwrap();
-                    fs::rename(&parked, &real).unwrap();
+                    fs::rename(&moved, &real).unwrap();
                 }
             }
         });
-        let _stop = StopAtEnd(&stop);
+        let _stop = StopOnDrop(&stop);
         let attempts =
             RUNTIMES.map(|runtime| Attempt::new(runtime, "race-link", json!({})).in_folder(&scene.project(runtime)));
-        for (attempt, ran) in run(&mut session, attempts.into()) {
-            ran.ended_with(0);
-            let places: &[&str] = if attempt.runtime == "guest" { &["/skill", "/work"] } else { &["/skill"] };
-            for place in places {
-                let honest = ran.text("stdout").lines().any(|line| {
-                    line.starts_with("held: honest") && line.ends_with(place) && !line.contains("honest 0 ")
+        for (attempt, outcome) in run(&mut session, attempts.into()) {
+            outcome.ended_with(0);
+            let folders: &[&str] = if attempt.runtime == "guest" { &["/skill", "/work"] } else { &["/skill"] };
+            for folder in folders {
+                let was_served = outcome.text("stdout").lines().any(|line| {
+                    line.starts_with("held: honest") && line.ends_with(folder) && !line.contains("honest 0 ")
                 });
-                assert!(honest, "the race was never won by the honest side: {ran}");
+                assert!(was_served, "the file was never served: {outcome}");
             }
         }
     });
 }
 
-/// Ends the other side of a race also when a test fails in the middle of it.
-struct StopAtEnd<'a>(&'a AtomicBool);
-
-impl Drop for StopAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 #[test]
 fn a_skill_cannot_change_itself() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
+    let mut session = scene.serve("timeout_seconds: 600");
     let before = scene.tree();
-    for (_, ran) in run(&mut session, everywhere("write-skill", json!({}))) {
-        ran.was_refused("write `/skill/SKILL.md`: read-only").ended_with(0);
-        assert!(ran.held() >= 14, "{ran}");
+    for (_, outcome) in run(&mut session, in_every_runtime("write-skill", json!({}))) {
+        outcome.was_refused("write `/skill/SKILL.md`: read-only").ended_with(0);
+        assert!(outcome.held_count() >= 14, "{outcome}");
     }
     assert_eq!(scene.tree(), before);
 }
 
 #[test]
-fn a_project_that_may_be_written_keeps_what_steers_agents() {
+fn scripts_cannot_change_files_that_control_agents_in_a_writable_project() {
     let scene = Scene::new();
     let skill = |runtime: &str| format!("hostile-{runtime}: {{write: [{}]}}", scene.project(runtime).display());
     let grants = RUNTIMES.map(skill).join(", ");
-    let mut session =
-        serve(&scene.library()).config(&format!("grants: {{{}: {{{grants}}}}}", scene.library().display())).start();
+    let config = format!("scripts: {{timeout_seconds: 600}}\ngrants: {{{}: {{{grants}}}}}", scene.library().display());
+    let mut session = serve(&scene.library()).config(&config).with_shared_cache().start();
     let mut expected = scene.tree();
     let attempts =
         RUNTIMES.map(|runtime| Attempt::new(runtime, "write-work", json!({})).in_folder(&scene.project(runtime)));
-    for (attempt, ran) in run(&mut session, attempts.into()) {
-        ran.ended_with(0).was_refused("protected");
-        assert!(ran.text("stdout").contains("allowed: changed"), "{ran}");
-        assert!(ran.held() >= 18, "{ran}");
+    for (attempt, outcome) in run(&mut session, attempts.into()) {
+        outcome.ended_with(0).was_refused("protected");
+        assert!(outcome.text("stdout").contains("allowed: changed"), "{outcome}");
+        assert!(outcome.held_count() >= 18, "{outcome}");
         for name in ["allowed.txt", "prepared", "sub"] {
             let path = scene.project(attempt.runtime).join(name);
             let content = if name == "sub" { Vec::new() } else { b"changed".to_vec() };
@@ -157,23 +149,23 @@ fn a_project_that_may_be_written_keeps_what_steers_agents() {
 }
 
 #[test]
-fn nobody_is_called() {
+fn scripts_have_no_network() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
+    let mut session = scene.serve("timeout_seconds: 600");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let datagrams = UdpSocket::bind(address).unwrap();
-    let attempts = everywhere("connect", json!({"port": address.port().to_string()}));
-    for (attempt, ran) in run(&mut session, attempts) {
-        ran.ended_with(0);
-        assert!(ran.held() >= 5, "{ran}");
+    let attempts = in_every_runtime("connect", json!({"port": address.port().to_string()}));
+    for (attempt, outcome) in run(&mut session, attempts) {
+        outcome.ended_with(0);
+        assert!(outcome.held_count() >= 5, "{outcome}");
         let refused = match attempt.runtime {
             "python" => "the python runtime has no network".to_owned(),
             "javascript" => format!("connect to `{address}`: this host is not granted"),
-            // The shell knows no way out to ask for, and sockets are refused before they have an address.
+            // The shell has no network functions, and sockets are refused before they have an address.
             _ => continue,
         };
-        ran.was_refused(&refused);
+        outcome.was_refused(&refused);
     }
     listener.set_nonblocking(true).unwrap();
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -182,24 +174,24 @@ fn nobody_is_called() {
 }
 
 #[test]
-fn nothing_is_started() {
+fn scripts_cannot_start_processes() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
+    let mut session = scene.serve("timeout_seconds: 600");
     let before = scene.tree();
     let attempts = ["python", "javascript", "shell"].map(|runtime| Attempt::new(runtime, "start-process", json!({})));
-    for (_, ran) in run(&mut session, attempts.into()) {
-        ran.ended_with(0);
-        assert!(ran.held() >= 7, "{ran}");
+    for (_, outcome) in run(&mut session, attempts.into()) {
+        outcome.ended_with(0);
+        assert!(outcome.held_count() >= 7, "{outcome}");
     }
     assert_eq!(scene.tree(), before);
 }
 
 #[test]
-fn a_script_sees_its_own_variables_only() {
+fn a_script_sees_only_its_own_variables() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
-    for (attempt, ran) in run(&mut session, everywhere("environment", json!({}))) {
-        ran.ended_with(0);
+    let mut session = scene.serve("timeout_seconds: 600");
+    for (attempt, outcome) in run(&mut session, in_every_runtime("environment", json!({}))) {
+        outcome.ended_with(0);
         let skill_path = format!("SKILL_PATH=hostile-{}", attempt.runtime);
         let mut expected = vec!["HOME=/tmp", "PWD=/skill", "SKILL_DIR=/skill", &skill_path, "TMPDIR=/tmp"];
         match attempt.runtime {
@@ -208,84 +200,96 @@ fn a_script_sees_its_own_variables_only() {
             _ => {}
         }
         expected.sort_unstable();
-        let variables = ran.text("stdout").lines().filter_map(|line| line.strip_prefix("variable "));
-        assert_eq!(variables.collect::<Vec<_>>(), expected, "{ran}");
-        let mut arguments = ran.text("stdout").lines().filter_map(|line| line.strip_prefix("argument "));
-        assert!(arguments.next_back().is_some_and(|argument| argument.starts_with("/skill/scripts/")), "{ran}");
+        let variables = outcome.text("stdout").lines().filter_map(|line| line.strip_prefix("variable "));
+        assert_eq!(variables.collect::<Vec<_>>(), expected, "{outcome}");
+        let mut arguments = outcome.text("stdout").lines().filter_map(|line| line.strip_prefix("argument "));
+        assert!(arguments.next_back().is_some_and(|argument| argument.starts_with("/skill/scripts/")), "{outcome}");
     }
 }
 
 #[test]
-fn no_output_is_taken_for_an_answer() {
+fn output_cannot_forge_an_answer() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
-    for (attempt, ran) in run(&mut session, everywhere("forge", json!({}))) {
-        ran.ended_with(attempt.code(3));
-        assert!(ran.text("stdout").contains(r#"{"jsonrpc":"2.0","id":"#), "{ran}");
+    let mut session = scene.serve("timeout_seconds: 600");
+    for (attempt, outcome) in run(&mut session, in_every_runtime("forge", json!({}))) {
+        outcome.ended_with(attempt.code(3));
+        assert!(outcome.text("stdout").contains(r#"{"jsonrpc":"2.0","id":"#), "{outcome}");
     }
 }
 
 #[test]
-fn every_way_to_end_is_a_result() {
+fn every_exit_code_is_a_result() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
+    let mut session = scene.serve("timeout_seconds: 600");
     for code in [0_i64, 1, 42, 255, -1] {
-        for (attempt, ran) in run(&mut session, everywhere("exit", json!({"code": code.to_string()}))) {
-            ran.ended_with(attempt.code(code & 0xff)).hit(None);
-            assert_eq!(ran.text("stdout"), "ending\n", "{ran}");
+        for (attempt, outcome) in run(&mut session, in_every_runtime("exit", json!({"code": code.to_string()}))) {
+            outcome.ended_with(attempt.code(code & 0xff)).hit_limit(None);
+            assert_eq!(outcome.text("stdout"), "ending\n", "{outcome}");
         }
     }
     let modules = ["exit", "exit-large"].map(Attempt::module);
-    let ran = run(&mut session, modules.into());
-    ran[0].1.ended_with(42);
+    let outcome = run(&mut session, modules.into());
+    outcome[0].1.ended_with(42);
     // No process has such a code, and its lowest byte is 0.
-    assert_eq!(ran[1].1.result["success"], false, "{}", ran[1].1);
+    assert_eq!(outcome[1].1.result["success"], false, "{}", outcome[1].1);
 }
 
 #[test]
-fn what_breaks_breaks_alone() {
+fn a_crash_is_confined_to_its_script() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30, memory_bytes: 67108864");
+    let mut session = scene.serve("timeout_seconds: 600, memory_bytes: 67108864");
     let mut attempts = Vec::new();
     for how in ["exception", "recursion", "overflow", "compile", "abort", "foreign"] {
         let crash = |runtime| Attempt::new(runtime, "crash", json!({"how": how}));
         attempts.extend(["python", "javascript", "shell"].map(crash));
     }
-    for (_, ran) in run(&mut session, attempts) {
-        assert_ne!(ran.result["exit_code"], 0, "{ran}");
-        assert!(ran.text("stdout").starts_with("breaking\n"), "{ran}");
+    for (_, outcome) in run(&mut session, attempts) {
+        assert_ne!(outcome.result["exit_code"], 0, "{outcome}");
+        assert!(outcome.text("stdout").starts_with("breaking\n"), "{outcome}");
     }
     let guests = ["panic", "abort", "unreachable", "recursion", "outside"];
     let guests = guests.map(|how| Attempt::new("guest", "crash", json!({"how": how})));
     let modules = ["trap", "trap-at-start", "trap-outside", "trap-stack", "no-memory"].map(Attempt::module);
-    for (_, ran) in run(&mut session, guests.into_iter().chain(modules).collect()) {
-        ran.ended_with(134).hit(None);
-        assert!(ran.text("stderr").contains("[skills-mcp] Script crashed: "), "{ran}");
+    for (_, outcome) in run(&mut session, guests.into_iter().chain(modules).collect()) {
+        outcome.ended_with(134).hit_limit(None);
+        assert!(outcome.text("stderr").contains("[skills-mcp] Script crashed: "), "{outcome}");
     }
 }
 
 #[test]
-fn pointers_to_nowhere_are_faults_of_the_guest() {
+fn invalid_pointers_are_errors_of_the_guest() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30");
-    for (_, ran) in run(&mut session, vec![Attempt::module("bad-pointers")]) {
-        ran.ended_with(0);
+    let mut session = scene.serve("timeout_seconds: 600");
+    for (_, outcome) in run(&mut session, vec![Attempt::module("bad-pointers")]) {
+        outcome.ended_with(0);
     }
 }
 
 #[test]
-fn time_ends_what_never_ends() {
+fn scripts_that_never_end_hit_the_time_limit() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 1");
-    let mut attempts = everywhere("spin", json!({}));
+    let mut attempts = in_every_runtime("spin", json!({}));
     attempts.extend(["spin", "spin-at-start", "spin-in-bulk", "sleep"].map(Attempt::module));
-    for (attempt, ran) in run(&mut session, attempts) {
-        ran.ended_with(137).hit(Some("time"));
-        assert!(ran.text("stderr").ends_with(OUT_OF_TIME), "{ran}");
-        if attempt.runtime != "module" {
-            assert_eq!(ran.text("stdout"), "began\n", "what it said before is kept: {ran}");
+    // On a busy machine a runtime may take longer to start than the limit. Such a script gets more time.
+    for seconds in [1, 10, 60] {
+        let mut session = scene.serve(&format!("timeout_seconds: {seconds}"));
+        let outcome = run(&mut session, attempts);
+        attempts = Vec::new();
+        for (attempt, outcome) in outcome {
+            outcome.ended_with(137).hit_limit(Some("time"));
+            assert!(outcome.text("stderr").ends_with(TIMEOUT_MESSAGE), "{outcome}");
+            match (attempt.runtime, outcome.text("stdout")) {
+                ("module", _) | (_, "began\n") => {}
+                (_, "") => attempts.push(attempt),
+                _ => panic!("{outcome}"),
+            }
+        }
+        if attempts.is_empty() {
+            return;
         }
     }
+    let names: Vec<&str> = attempts.iter().map(|attempt| attempt.name.as_str()).collect();
+    panic!("the output before the end is lost: {names:?}");
 }
 
 #[test]
@@ -293,140 +297,141 @@ fn time_that_a_script_spends_in_the_host_counts() {
     let scene = Scene::new();
     let mut session = scene.serve("timeout_seconds: 1");
     let attempts = vec![Attempt::new("guest", "spin-in-host", json!({})), Attempt::module("spin-in-host")];
-    for (_, ran) in run(&mut session, attempts) {
-        ran.ended_with(137).hit(Some("time"));
-        assert!(ran.result["duration_ms"].as_u64().unwrap() < 5_000, "{ran}");
+    for (_, outcome) in run(&mut session, attempts) {
+        outcome.ended_with(137).hit_limit(Some("time"));
+        assert!(u128::from(outcome.result["duration_ms"].as_u64().unwrap()) < SOON.as_millis(), "{outcome}");
     }
 }
 
 #[test]
-fn memory_ends_what_takes_too_much() {
+fn scripts_that_allocate_too_much_hit_the_memory_limit() {
     const LIMIT: u64 = 67_108_864;
     let scene = Scene::new();
-    let mut session = scene.serve(&format!("timeout_seconds: 30, memory_bytes: {LIMIT}"));
-    let mut attempts = everywhere("eat-memory", json!({}));
+    let mut session = scene.serve(&format!("timeout_seconds: 600, memory_bytes: {LIMIT}"));
+    let mut attempts = in_every_runtime("eat-memory", json!({}));
     attempts.extend(["eat-memory", "grow-table", "large-from-start", "many-tables"].map(Attempt::module));
-    for (_, ran) in run(&mut session, attempts) {
-        ran.ended_with(137).hit(Some("memory"));
-        assert!(ran.text("stderr").ends_with("[skills-mcp] Script killed: more than 64 MiB of memory."), "{ran}");
-        assert!(ran.result["peak_memory_bytes"].as_u64().unwrap() <= LIMIT, "{ran}");
+    for (_, outcome) in run(&mut session, attempts) {
+        outcome.ended_with(137).hit_limit(Some("memory"));
+        assert!(
+            outcome.text("stderr").ends_with("[skills-mcp] Script killed: more than 64 MiB of memory."),
+            "{outcome}"
+        );
+        assert!(outcome.result["peak_memory_bytes"].as_u64().unwrap() <= LIMIT, "{outcome}");
     }
 }
 
 #[test]
-fn fuel_ends_what_takes_too_many_steps() {
+fn scripts_that_compute_too_much_hit_the_fuel_limit() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30, fuel: 50000000");
-    let mut attempts = everywhere("spin", json!({}));
+    let mut session = scene.serve("timeout_seconds: 600, fuel: 50000000");
+    let mut attempts = in_every_runtime("spin", json!({}));
     attempts.push(Attempt::module("spin"));
-    for (_, ran) in run(&mut session, attempts) {
-        ran.ended_with(137).hit(Some("fuel"));
-        assert!(ran.text("stderr").ends_with("[skills-mcp] Script killed: more than 50000000 steps."), "{ran}");
-        assert_eq!(ran.text("stdout"), "began\n", "{ran}");
+    for (_, outcome) in run(&mut session, attempts) {
+        outcome.ended_with(137).hit_limit(Some("fuel"));
+        assert!(
+            outcome.text("stderr").ends_with("[skills-mcp] Script killed: more than 50000000 units of fuel."),
+            "{outcome}"
+        );
+        assert_eq!(outcome.text("stdout"), "began\n", "{outcome}");
     }
 }
 
 #[test]
-fn output_is_cut_and_the_script_goes_on() {
+fn output_is_truncated_and_the_script_continues() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30, max_output_bytes: 1000");
-    let mut attempts = everywhere("flood", json!({}));
+    let mut session = scene.serve("timeout_seconds: 600, max_output_bytes: 1000");
+    let mut attempts = in_every_runtime("flood", json!({}));
     attempts.push(Attempt::module("flood"));
-    for (attempt, ran) in run(&mut session, attempts) {
-        ran.ended_with(attempt.code(7)).hit(Some("output"));
-        assert_eq!(ran.result["truncated"], true, "{ran}");
+    for (attempt, outcome) in run(&mut session, attempts) {
+        outcome.ended_with(attempt.code(7)).hit_limit(Some("output"));
+        assert_eq!(outcome.result["truncated"], true, "{outcome}");
         for stream in ["stdout", "stderr"] {
-            assert!((900..=1_000).contains(&ran.text(stream).len()), "{stream}: {ran}");
+            assert!((900..=1_000).contains(&outcome.text(stream).len()), "{stream}: {outcome}");
         }
     }
 }
 
 #[test]
-fn scratch_space_ends_and_can_be_freed() {
+fn scratch_space_is_limited_and_can_be_freed() {
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 30, scratch_bytes: 300000, scratch_files: 20");
-    for (_, ran) in run(&mut session, everywhere("fill-bytes", json!({}))) {
-        ran.ended_with(0).hit(Some("scratch"));
-        assert_eq!(ran.held(), 1, "{ran}");
-        assert!(ran.text("stdout").ends_with("room again: 1000\n"), "{ran}");
+    let mut session = scene.serve("timeout_seconds: 600, scratch_bytes: 300000, scratch_files: 20");
+    for (_, outcome) in run(&mut session, in_every_runtime("fill-bytes", json!({}))) {
+        outcome.ended_with(0).hit_limit(Some("scratch"));
+        assert_eq!(outcome.held_count(), 1, "{outcome}");
+        assert!(outcome.text("stdout").ends_with("room again: 1000\n"), "{outcome}");
     }
-    for (_, ran) in run(&mut session, everywhere("fill-files", json!({}))) {
-        ran.ended_with(0).hit(Some("scratch"));
-        assert_eq!(ran.held(), 1, "{ran}");
-        assert!(ran.text("stdout").trim_end().ends_with("20"), "{ran}");
+    for (_, outcome) in run(&mut session, in_every_runtime("fill-files", json!({}))) {
+        outcome.ended_with(0).hit_limit(Some("scratch"));
+        assert_eq!(outcome.held_count(), 1, "{outcome}");
+        assert!(outcome.text("stdout").trim_end().ends_with("20"), "{outcome}");
     }
-    // They end with the number of the error, `ENOSPC` once and twice.
+    // The exit code is the sum of the `ENOSPC` errors.
     let modules = ["fill-bytes", "fill-by-size"].map(Attempt::module);
-    for ((_, ran), code) in run(&mut session, modules.into()).iter().zip([51, 102]) {
-        ran.ended_with(code).hit(Some("scratch"));
+    for ((_, outcome), code) in run(&mut session, modules.into()).iter().zip([51, 102]) {
+        outcome.ended_with(code).hit_limit(Some("scratch"));
     }
 }
 
-/// Files that scripts hold open are files that the server cannot open.
+/// File descriptors of scripts count against the limit of the server.
 #[test]
-fn files_that_scripts_hold_leave_some_for_the_server() {
+fn open_files_of_scripts_leave_some_for_the_server() {
     let scene = Scene::new();
-    let few = format!("ulimit -n 256; exec {SKILLCELL} serve {}", scene.library().display());
-    let launch = Launch::bare("/bin/sh").arg("-c").arg(few);
-    let mut session = launch.config("scripts: {timeout_seconds: 2, runs_at_once: 16}").start();
+    // Only these scripts have a short time limit.
+    write_files(&scene.library(), &[("config.yaml", "scripts: {timeout_seconds: 3}\n")]);
+    let other = crate::scripts::skill(&[("exit.sh", "exit 0\n")]);
+    let folders = format!("{} {}", scene.library().display(), other.path().display());
+    let command = format!("ulimit -n 256; exec {SKILLCELL} serve {folders}");
+    let launch = Launch::bare("/bin/sh").arg("-c").arg(command).with_shared_cache();
+    let mut session = launch.config("scripts: {timeout_seconds: 600, runs_at_once: 16}").start();
     still_answers(&mut session);
     let attempts =
         vec![Attempt::new("guest", "hoard-files", json!({})), Attempt::module("hoard"), Attempt::module("hoard")];
     let posted = post(&mut session, attempts);
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(1) {
+    // Until the first of them hits the time limit.
+    while !posted.iter().any(|(_, id)| session.is_answered(id)) {
         still_answers(&mut session);
         let asset = session.call("get_asset", json!({"skill_path": "hostile-shell", "file": "scripts/exit.sh"}));
         assert_eq!(asset["isError"], false, "{asset}");
+        let outcome = crate::scripts::run(&mut session, "exit.sh");
+        assert_eq!(outcome["exit_code"], 0, "{outcome}");
     }
-    for (_, ran) in run(&mut session, vec![Attempt::new("shell", "exit", json!({"code": "0"}))]) {
-        ran.ended_with(0);
-    }
-    for (_, ran) in wait(&mut session, posted) {
-        ran.ended_with(137).hit(Some("time"));
+    for (_, outcome) in wait(&mut session, posted) {
+        outcome.ended_with(137).hit_limit(Some("time"));
     }
 }
 
-/// Beside a server that has nothing else to do, because the machine may be busy with other tests.
 #[test]
-fn others_are_answered_meanwhile() {
+fn hostile_scripts_do_not_block_other_requests() {
     let scene = Scene::new();
-    let limits = "timeout_seconds: 2, memory_bytes: 67108864, max_output_bytes: 1000, scratch_bytes: 100000";
-    let (mut busy, mut idle) = (scene.serve(limits), scene.serve(limits));
-    let attempts = ["spin", "eat-memory", "flood", "fill-bytes"].map(|what| everywhere(what, json!({})));
-    let posted = post(&mut busy, attempts.into_iter().flatten().collect());
-    let (mut beside_scripts, mut alone) = (Vec::new(), Vec::new());
-    for _ in 0..40 {
-        for (session, times) in [(&mut busy, &mut beside_scripts), (&mut idle, &mut alone)] {
-            let began = Instant::now();
-            still_answers(session);
-            times.push(began.elapsed());
-        }
-    }
-    beside_scripts.sort();
-    alone.sort();
-    let (beside_scripts, alone) = (beside_scripts[20], alone[20]);
-    assert!(beside_scripts < alone + Duration::from_millis(50), "{beside_scripts:?}, and {alone:?} without scripts");
-    wait(&mut busy, posted);
+    let limits = "timeout_seconds: 3, memory_bytes: 67108864, max_output_bytes: 1000, scratch_bytes: 100000";
+    let mut session = scene.serve(limits);
+    still_answers(&mut session);
+    let attempts = ["spin", "eat-memory", "flood", "fill-bytes"].map(|what| in_every_runtime(what, json!({})));
+    let posted = post(&mut session, attempts.into_iter().flatten().collect());
+    still_answers(&mut session);
+    let mut spinning = posted.iter().filter(|(attempt, _)| attempt.name.starts_with("spin"));
+    assert!(spinning.all(|(_, id)| !session.is_answered(id)), "the scripts ended first");
+    wait(&mut session, posted);
+    still_answers(&mut session);
 }
 
-/// What a script has the host remember counts somewhere, too.
+/// The memory that the host needs for a script is limited as well.
 #[test]
 #[cfg(target_os = "linux")]
-fn lists_that_scripts_hold_do_not_fill_the_server() {
-    const MOST_KIBIBYTES: u64 = 768 << 10;
+fn open_listings_of_scripts_do_not_exhaust_the_memory_of_the_server() {
+    const MAX_KIBIBYTES: u64 = 768 << 10;
     let scene = Scene::new();
-    let mut session = scene.serve("timeout_seconds: 20");
+    let mut session = scene.serve("timeout_seconds: 600");
     run(&mut session, vec![Attempt::new("guest", "hoard-listings", json!({}))]);
     let status = fs::read_to_string(format!("/proc/{}/status", session.process_id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(peak < MOST_KIBIBYTES, "the server had {peak} KiB");
+    assert!(peak < MAX_KIBIBYTES, "the server had {peak} KiB");
 }
 
-/// A module whose one function is long: the compiler would take minutes and gigabytes.
+/// A module with one long function, for which the compiler would need minutes and gigabytes.
 #[test]
-fn a_program_that_is_made_to_be_compiled_forever_is_refused() {
+fn a_program_that_takes_forever_to_compile_is_refused() {
     let long = format!(
         "(module (func (export \"_start\") {}))",
         "(drop (i32.add (i32.const 1) (i32.const 2)))".repeat(100_000)

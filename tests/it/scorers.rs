@@ -1,7 +1,7 @@
-//! Scorers in components of their own: chosen, exchanged, and never a reason for a missing answer.
+//! Scorers as components: how they are chosen and reloaded, and that their failures cost no answer.
 
 mod choosing;
-mod exchanging;
+mod reloading;
 mod failing;
 mod ranking;
 
@@ -11,7 +11,7 @@ use skillcell_tests::{Launch, Session, component, write_files};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// By keywords, `form validation` is for `forms`. The hostile scorer finds only favourites.
+/// By keywords, `form validation` matches `forms`. The hostile scorer matches only favourites.
 fn skills() -> TempDir {
     library(&[
         ("forms.md", "---\nkeywords: [form, validation]\ndescription: Forms\n---\nfavourite of grapes\n"),
@@ -19,32 +19,35 @@ fn skills() -> TempDir {
     ])
 }
 
-fn hostile(folder: &Path) -> Launch {
-    serve(folder).arg("--verbose").arg("--scorer").arg(component("hostile-scorer"))
+fn with_hostile_scorer(folder: &Path) -> Launch {
+    serve(folder).arg("--verbose").arg("--scorer").arg(component("hostile-scorer")).with_shared_cache()
 }
 
 fn find(session: &mut Session, task: &str) -> Value {
     session.call_json("get_skill", json!({"context": task}))
 }
 
-/// The score of the skill that only the scorer finds; null when it was not asked.
-fn scored(session: &mut Session) -> Value {
+/// Returns the score of the skill that only the scorer matches, or null if the scorer was not used.
+fn score_by_scorer(session: &mut Session) -> Value {
     find(session, "grapes")["score"].clone()
 }
 
-/// Waits until scorers were prepared, or told of changes, this often.
-fn prepared(session: &Session, times: usize) {
+/// Waits until scorers were prepared or updated this many times.
+fn wait_until_prepared(session: &Session, times: usize) {
     session.wait_for_log_that("prepared", |log| log.matches("the scorer of engine").count() >= times);
 }
 
+/// Waits for a warning about a scorer, and counts them.
 fn warnings(session: &Session) -> usize {
-    session.log().lines().filter(|line| line.contains("WARN") && line.contains("scorer")).count()
+    let count = |log: &str| log.lines().filter(|line| line.contains("WARN") && line.contains("scorer")).count();
+    session.wait_for_log_that("a warning", |log| count(log) > 0);
+    count(&session.log())
 }
 
 #[test]
 fn the_scorer_decides_what_is_found_and_its_score() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
+    let mut session = with_hostile_scorer(folder.path()).start();
     assert_eq!(find(&mut session, "form validation")["no_match"], true, "keywords do not count");
     let found = find(&mut session, "grapes");
     assert_eq!((&found["skill_path"], &found["score"]), (&json!("forms"), &json!(0.9)));
@@ -54,7 +57,7 @@ fn the_scorer_decides_what_is_found_and_its_score() {
 }
 
 #[test]
-fn a_search_is_in_the_order_of_the_scorer() {
+fn search_results_are_ordered_by_the_scorer() {
     let skill = |body: &str| format!("---\nkeywords: [fruit]\ndescription: d\n---\nplum {body}\n");
     let folder = library(&[("a.md", &skill("")), ("b.md", &skill("favourite of plum")), ("c.md", &skill(""))]);
     let order = |session: &mut Session| -> Vec<String> {
@@ -63,7 +66,7 @@ fn a_search_is_in_the_order_of_the_scorer() {
         hits.iter().map(|hit| hit["skillPath"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(order(&mut serve(folder.path()).start()), ["a", "b", "c"]);
-    assert_eq!(order(&mut hostile(folder.path()).start()), ["b", "a", "c"]);
+    assert_eq!(order(&mut with_hostile_scorer(folder.path()).start()), ["b", "a", "c"]);
 }
 
 #[test]
@@ -71,21 +74,21 @@ fn the_scorer_knows_exactly_what_is_on_disk() {
     let folder = library(&[]);
     let path = |name: &str| folder.path().join(name);
     let skill = |body: &str| format!("---\nkeywords: [k]\ndescription: d\n---\n{body}\n");
-    let mut session = hostile(folder.path()).start();
+    let mut session = with_hostile_scorer(folder.path()).start();
     let mut check = |known: &str| {
         // A list has everything that changed before it.
         session.call_json("skills_list", json!({}));
         let line = format!("hostile_scorer.wasm: knows {known}");
-        let seen = |log: &str| log.lines().any(|logged| logged.ends_with(&line));
-        assert!(!seen(&session.log()), "each state is another");
+        let is_logged = |log: &str| log.lines().any(|logged| logged.ends_with(&line));
+        assert!(!is_logged(&session.log()), "each state is new");
         let count = known.split_whitespace().count();
         session.wait_for_log_that("both engines", |log| {
-            let told =
+            let rest_after =
                 |number: usize| log.rsplit(&format!("the scorer of engine {number} knows ")).next().map(str::to_owned);
-            [0, 1].into_iter().filter_map(told).all(|rest| rest.starts_with(&format!("{count} skills")))
+            [0, 1].into_iter().filter_map(rest_after).all(|rest| rest.starts_with(&format!("{count} skills")))
         });
-        find(&mut session, "tell everything");
-        session.wait_for_log_that(&line, seen);
+        find(&mut session, "log everything");
+        session.wait_for_log_that(&line, is_logged);
     };
     write_files(folder.path(), &[("a.md", &skill("one")), ("b.md", &skill("two")), ("c/d.md", &skill("three"))]);
     check("a=one b=two c/d=three");
@@ -104,51 +107,58 @@ fn the_scorer_knows_exactly_what_is_on_disk() {
 }
 
 #[test]
-fn each_text_is_told_once_and_later_only_what_changed() {
+fn a_scorer_gets_each_text_once_and_then_only_changes() {
     let skill = |number: usize, body: &str| {
         (format!("s{number}.md"), format!("---\nkeywords: [k{number}]\ndescription: d\n---\n{body}\n"))
     };
     let folder = tempfile::tempdir().unwrap();
     let write = |(name, text): (String, String)| write_files(folder.path(), &[(&name, &text)]);
     (0..50).for_each(|number| write(skill(number, "as it was")));
-    let mut session = hostile(folder.path()).start();
-    prepared(&session, 2);
+    let mut session = with_hostile_scorer(folder.path()).start();
+    wait_until_prepared(&session, 2);
     (0..3).for_each(|number| write(skill(number, "another text")));
     session.call_json("skills_list", json!({}));
-    prepared(&session, 4);
+    // The hostile scorer logs how many changes it gets.
+    let updates = |log: &str| -> Vec<usize> {
+        let counts = log.lines().filter_map(|line| line.split_once("update with ")?.1.split_once(' '));
+        counts.map(|(count, _)| count.parse().unwrap()).collect()
+    };
+    let later = |log: &str| updates(log).iter().skip(2).sum::<usize>();
+    // Three on each of two engines; more if a scan saw a file that was not complete.
+    session.wait_for_log_that("all changes on both engines", |log| later(log) >= 6);
     let log = session.log();
-    let told = log.lines().filter_map(|line| line.split_once("is told of ")?.1.split_once(' '));
-    let told: Vec<usize> = told.map(|(count, _)| count.parse().unwrap()).collect();
-    assert_eq!(told[..2], [50, 50], "on two engines");
-    // A look may have come between two of the edits.
-    let later: usize = told[2..].iter().sum();
-    assert!((6..50).contains(&later), "{log}");
+    assert_eq!(updates(&log)[..2], [50, 50], "all skills on both engines");
+    assert!(later(&log) < 50, "{log}");
 }
 
 #[test]
-fn an_edit_counts_with_the_next_question_on_every_engine() {
+fn an_edit_applies_to_the_next_request_on_every_engine() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
+    let mut session = with_hostile_scorer(folder.path()).start();
     for edition in 0..5 {
         let fruit = format!("fruit{edition}");
         let text = format!("---\nkeywords: [form]\ndescription: d\n---\nfavourite of {fruit}\n");
         write_files(folder.path(), &[("forms.md", &text)]);
         let question = json!({"name": "get_skill", "arguments": {"context": fruit}});
-        let ids: Vec<Value> = (0..6).map(|_| session.post("tools/call", question.clone())).collect();
-        let answers: Vec<Value> = ids.iter().map(|id| session.answer(id)["result"].clone()).collect();
+        let answers = session.fresh(|session| {
+            let ids = [(); 6].map(|()| session.post("tools/call", question.clone()));
+            ids.map(|id| session.answer(&id)["result"].clone())
+        });
         assert!(answers[0].to_string().contains("0.9"), "{}", answers[0]);
         assert!(answers.iter().all(|answer| *answer == answers[0]), "the same question, the same answer");
     }
 }
 
 #[test]
-fn two_servers_at_once_have_a_scorer_each() {
+fn two_servers_have_separate_scorers() {
     let (folder, home) = (skills(), tempfile::tempdir().unwrap());
-    let start = || hostile(folder.path()).with_home(home.path()).start();
+    let start = || with_hostile_scorer(folder.path()).with_home(home.path()).start();
     let (mut left, mut right) = (start(), start());
     for _ in 0..3 {
         find(&mut left, "form validation hostile: trap");
-        assert_eq!(scored(&mut right), 0.9);
+        assert_eq!(score_by_scorer(&mut right), 0.9);
     }
-    assert_eq!((warnings(&left), warnings(&right)), (1, 0));
+    assert_eq!(warnings(&left), 1);
+    let is_warning = |line: &str| line.contains("WARN") && line.contains("scorer");
+    assert!(!right.log().lines().any(is_warning), "{}", right.log());
 }

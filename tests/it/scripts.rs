@@ -1,10 +1,11 @@
-//! `run_script`: the scripts that skills really have, and the checks before one runs.
+//! `run_script`: real scripts of skills, and the checks before a script runs.
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, Session, repository};
+use skillcell_tests::{Launch, SOON, Session, repository};
+use std::time::Instant;
 
-/// A skill with one script for each question of a test.
+/// Creates a skill `tool` with these scripts.
 pub fn skill(scripts: &[(&str, &str)]) -> tempfile::TempDir {
     let declared: String = scripts
         .iter()
@@ -22,14 +23,14 @@ pub fn run(session: &mut Session, file: &str) -> Value {
     session.call_json("run_script", json!({"skill_path": "tool", "file": file, "args": {}}))
 }
 
-/// The sentence of a refusal.
+/// Returns the text of a refusal.
 fn refusal(session: &mut Session, arguments: Value) -> String {
     let result = session.call("run_script", arguments);
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// Every run of every skill in `fixtures/scripts`.
+/// Returns every recorded run of the skills in `fixtures/scripts`.
 fn fixture_runs() -> Vec<(String, Value)> {
     let mut runs = Vec::new();
     let mut folders: Vec<_> = std::fs::read_dir(repository().join("fixtures/scripts")).unwrap().flatten().collect();
@@ -40,29 +41,29 @@ fn fixture_runs() -> Vec<(String, Value)> {
         let list: Vec<Value> = serde_json::from_str(&text).unwrap();
         runs.extend(list.into_iter().map(|run| (name.clone(), run)));
     }
-    assert!(runs.len() > 100, "the fixtures are there");
+    assert!(runs.len() > 100, "the fixtures are missing");
     runs
 }
 
 #[test]
-fn real_scripts_run_unmodified_with_the_output_they_have_elsewhere() {
+fn real_scripts_run_unmodified_with_the_recorded_output() {
     let mut session = serve(&repository().join("fixtures/scripts")).start();
-    let mut wrong = Vec::new();
+    let mut mismatches = Vec::new();
     for (skill, expected) in fixture_runs() {
         let request = json!({"skill_path": skill, "file": expected["script"], "args": expected["args"]});
         let result = session.call_json("run_script", request);
         let differs = ["exit_code", "stdout", "stderr"].into_iter().filter(|field| result[*field] != expected[*field]);
         let differs: Vec<String> =
-            differs.map(|field| format!("  {field}: {}\n  wanted: {}", result[field], expected[field])).collect();
+            differs.map(|field| format!("  {field}: {}\n  expected: {}", result[field], expected[field])).collect();
         if !differs.is_empty() {
-            wrong.push(format!("{skill} {} {}\n{}", expected["script"], expected["args"], differs.join("\n")));
+            mismatches.push(format!("{skill} {} {}\n{}", expected["script"], expected["args"], differs.join("\n")));
         }
     }
-    assert!(wrong.is_empty(), "{} runs differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(mismatches.is_empty(), "{} runs differ:\n{}", mismatches.len(), mismatches.join("\n"));
 }
 
 #[test]
-fn the_nine_checks_come_in_order_each_with_its_message() {
+fn the_nine_checks_run_in_order_each_with_its_message() {
     let front_matter = "---\nname: tool\ndescription: d\nscripts:\n  - {file: good.py, execution: server, args: [{name: a}, {name: b, required: false}, {name: c}]}\n  - {file: for-claude.sh, execution: claude}\n  - {file: program.rb, execution: server}\n  - {file: gone.py, execution: server}\n  - {file: page.txt, execution: server}\n---\n";
     let folder = library(&[
         ("tool/SKILL.md", front_matter),
@@ -72,32 +73,32 @@ fn the_nine_checks_come_in_order_each_with_its_message() {
         ("tool/page.txt", ""),
     ]);
     let mut session = serve(folder.path()).config("scripts: {allowed_extensions: [.py, .sh, .txt]}").start();
-    let mut told = |skill: &str, file: &str, args: Value| {
+    let mut refuse = |skill: &str, file: &str, args: Value| {
         refusal(&mut session, json!({"skill_path": skill, "file": file, "args": args}))
     };
-    assert!(told("no-such", "../x", json!({})).starts_with("no skill is called `no-such`"));
-    assert!(told("tool", "../secret.py", json!({})).starts_with("path traversal: `../secret.py`"));
-    assert!(told("tool", "/etc/passwd", json!({})).starts_with("path traversal"));
-    let undeclared = told("tool", "undeclared.py", json!({}));
+    assert!(refuse("no-such", "../x", json!({})).starts_with("no skill is called `no-such`"));
+    assert!(refuse("tool", "../secret.py", json!({})).starts_with("path traversal: `../secret.py`"));
+    assert!(refuse("tool", "/etc/passwd", json!({})).starts_with("path traversal"));
+    let undeclared = refuse("tool", "undeclared.py", json!({}));
     assert!(undeclared.starts_with("script `undeclared.py` is not declared in `tool`"), "{undeclared}");
     assert!(undeclared.contains("`good.py`, `for-claude.sh`"), "{undeclared}");
-    assert!(told("tool", "for-claude.sh", json!({})).contains("read it with get_asset and run it with bash"));
-    let missing = told("tool", "good.py", json!({"b": "x"}));
+    assert!(refuse("tool", "for-claude.sh", json!({})).contains("read it with get_asset and run it with bash"));
+    let missing = refuse("tool", "good.py", json!({"b": "x"}));
     assert!(missing.starts_with("script `good.py` needs the arguments `a`, `c`"), "{missing}");
-    assert!(told("tool", "program.rb", json!({})).starts_with("the extension `.rb` is not allowed"));
-    assert!(told("tool", "gone.py", json!({})).contains("is declared but missing on disk"));
-    assert!(told("tool", "page.txt", json!({})).starts_with("no runner is configured for `.txt`"));
+    assert!(refuse("tool", "program.rb", json!({})).starts_with("the extension `.rb` is not allowed"));
+    assert!(refuse("tool", "gone.py", json!({})).contains("is declared but missing on disk"));
+    assert!(refuse("tool", "page.txt", json!({})).starts_with("no runner is configured for `.txt`"));
     let good =
         session.call_json("run_script", json!({"skill_path": "tool", "file": "good.py", "args": {"a": "", "c": ""}}));
     assert_eq!((&good["success"], &good["stdout"]), (&json!(true), &json!("ran\n")));
 
     let mut session = serve(folder.path()).config("scripts: {enabled: false}").start();
-    let told = refusal(&mut session, json!({"skill_path": "no-such", "file": "../x", "args": {}}));
-    assert!(told.starts_with("scripts are disabled globally"), "{told}");
+    let text = refusal(&mut session, json!({"skill_path": "no-such", "file": "../x", "args": {}}));
+    assert!(text.starts_with("scripts are disabled globally"), "{text}");
 }
 
 #[test]
-fn wrong_arguments_are_named() {
+fn wrong_arguments_are_reported_by_name() {
     let folder = skill(&[("a.py", "")]);
     let mut session = serve(folder.path()).start();
     for (arguments, message) in [
@@ -115,10 +116,10 @@ fn wrong_arguments_are_named() {
         let answer = session.request("tools/call", json!({"name": "run_script", "arguments": arguments}));
         assert_eq!((&answer["error"]["code"], &answer["error"]["message"]), (&json!(-32602), &json!(message)));
     }
-    let told = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {"a-b": "", "a_b": ""}}));
-    assert!(told.contains("would both be `SKILL_ARG_A_B`"), "{told}");
-    let told = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {}, "cwd": "relative"}));
-    assert!(told.starts_with("`cwd` is `relative`, which is no folder"), "{told}");
+    let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {"a-b": "", "a_b": ""}}));
+    assert!(text.contains("would both be `SKILL_ARG_A_B`"), "{text}");
+    let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {}, "cwd": "relative"}));
+    assert!(text.starts_with("`cwd` is `relative`, which is not a folder"), "{text}");
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn a_script_sees_its_arguments_its_folder_and_nothing_of_the_host() {
 }
 
 #[test]
-fn every_run_is_a_fresh_instance_and_tmp_is_thrown_away() {
+fn every_run_has_a_fresh_instance_and_an_empty_tmp() {
     let python = "import os\nprint(os.path.exists('/tmp/mark'))\nopen('/tmp/mark', 'w').write('x')\n";
     let folder = skill(&[("a.py", python)]);
     let mut session = serve(folder.path()).start();
@@ -158,7 +159,7 @@ fn every_run_is_a_fresh_instance_and_tmp_is_thrown_away() {
 }
 
 #[test]
-fn deterministic_runs_see_the_same_time_and_chance() {
+fn deterministic_runs_see_the_same_time_and_random_numbers() {
     let python = "import random, time, os\nprint(random.random(), time.time(), os.urandom(8).hex())\n";
     let javascript =
         "setTimeout(() => console.log(Math.random(), Date.now() > 0, require('crypto').randomUUID()), 20)\n";
@@ -175,7 +176,7 @@ fn deterministic_runs_see_the_same_time_and_chance() {
 }
 
 #[test]
-fn inherited_scripts_run_under_the_skill_that_owns_them() {
+fn inherited_scripts_run_as_the_skill_that_owns_them() {
     let owner = "---\nkeywords: [a]\ndescription: d\nscripts:\n  - {file: who.sh, execution: server}\n---\n";
     let folder = library(&[
         ("_root.md", owner),
@@ -219,7 +220,7 @@ fn siblings_can_be_imported_in_every_language() {
 }
 
 #[test]
-fn something_that_is_absent_is_named() {
+fn missing_modules_and_programs_are_named() {
     let folder = skill(&[
         ("a.py", "import numpy\n"),
         ("b.py", "import subprocess\nsubprocess.run(['ls'])\n"),
@@ -246,7 +247,7 @@ fn something_that_is_absent_is_named() {
 }
 
 #[test]
-fn content_can_switch_scripts_off_and_lower_limits_but_not_raise_them() {
+fn content_can_disable_scripts_and_lower_limits_but_not_raise_them() {
     let folder = skill(&[("a.sh", "while :; do :; done\n")]);
     let config = |text: &str| std::fs::write(folder.path().join("config.yaml"), text).unwrap();
     let mut session = serve(folder.path()).config("scripts: {timeout_seconds: 2}").start();
@@ -261,16 +262,16 @@ fn content_can_switch_scripts_off_and_lower_limits_but_not_raise_them() {
     let codes: Vec<String> = crate::problems(&mut session, "code").into_iter().map(|(_, code)| code).collect();
     assert_eq!(codes, ["raised-limit", "forbidden-setting"]);
     config("scripts: {enabled: false}\n");
-    assert!(refusal(&mut session, dry).starts_with("scripts are switched off in the `config.yaml`"));
+    assert!(refusal(&mut session, dry).starts_with("scripts are disabled in the `config.yaml`"));
 }
 
 #[test]
-fn a_configuration_that_is_wrong_is_told_with_its_line() {
+fn an_invalid_configuration_is_reported_with_its_line() {
     let folder = skill(&[]);
     for (yaml, part) in [
         ("scripts:\n  enabled: true\n  timeout: 3\n", "config.yaml:3:3: "),
         ("scripts: {timeout_seconds: 0}\n", "scripts.timeout_seconds is 0"),
-        ("grants:\n  /x:\n    tool:\n      hosts: ['*']\n", "`*` is no host"),
+        ("grants:\n  /x:\n    tool:\n      hosts: ['*']\n", "`*` is not a host"),
     ] {
         let mut session = serve(folder.path()).config(yaml).silent();
         let (status, _) = session.wait();
@@ -280,7 +281,7 @@ fn a_configuration_that_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
-fn a_cancelled_script_stops_at_once_and_a_slot_is_free_again() {
+fn a_cancelled_script_stops_and_frees_its_slot() {
     let folder = skill(&[
         ("spin.sh", "echo started; while :; do :; done\n"),
         ("sleep.py", "import time\ntime.sleep(3600)\n"),
@@ -294,14 +295,15 @@ fn a_cancelled_script_stops_at_once_and_a_slot_is_free_again() {
         assert_eq!(running["method"], "notifications/progress", "{running}");
         assert!(running["params"]["message"].as_str().unwrap().starts_with("running"), "{running}");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         assert_eq!(run(&mut session, "a.sh")["stdout"], "ran\n");
-        assert!(began.elapsed().as_millis() < 1_000, "{:?}", began.elapsed());
+        // The time limit of the script would end it after a minute.
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     }
 }
 
 #[test]
-fn a_queue_forms_when_all_slots_are_busy_and_says_so() {
+fn runs_queue_when_all_slots_are_busy_and_report_it() {
     let folder = skill(&[("spin.sh", "while :; do :; done\n"), ("a.sh", "echo ran\n")]);
     let mut session = serve(folder.path()).config("scripts: {runs_at_once: 1, timeout_seconds: 2}").start();
     let call = |file: &str| json!({"name": "run_script", "arguments": {"skill_path": "tool", "file": file, "args": {}}, "_meta": {"progressToken": file}});
@@ -319,28 +321,27 @@ fn a_queue_forms_when_all_slots_are_busy_and_says_so() {
 }
 
 #[test]
-fn a_script_that_runs_does_not_hold_up_the_end() {
+fn a_running_script_does_not_delay_the_shutdown() {
     let folder = skill(&[("spin.sh", "while :; do :; done\n")]);
     let mut session = serve(folder.path()).start();
     let long = json!({"name": "run_script", "arguments": {"skill_path": "tool", "file": "spin.sh", "args": {}}, "_meta": {"progressToken": 1}});
     session.post("tools/call", long);
     session.next_message();
     session.close_input();
-    let (status, time) = session.wait();
-    assert!(status.success() && time.as_millis() < 1_000, "{status} {time:?}");
+    session.exits_soon();
     let home = session.home().to_owned();
-    let shown = Launch::bare(SKILLCELL).with_home(&home).arg("audit").output();
-    assert!(String::from_utf8_lossy(&shown.stdout).contains("tool spin.sh  exit 137"), "{shown:?}");
+    let audit = Launch::bare(SKILLCELL).with_home(&home).arg("audit").output();
+    assert!(String::from_utf8_lossy(&audit.stdout).contains("tool spin.sh  exit 137"), "{audit:?}");
 }
 
 #[test]
-fn two_hundred_runs_at_once_finish_correctly_and_others_are_answered_meanwhile() {
+fn two_hundred_concurrent_runs_finish_correctly_and_do_not_block_other_requests() {
     let python = "import os\nprint(sum(range(int(os.environ['SKILL_ARG_N']))))\n";
     let javascript = "let s = 0; for (let i = 0; i < +process.env.SKILL_ARG_N; i++) s += i; console.log(s);\n";
     let shell = "s=0; for ((i = 0; i < SKILL_ARG_N; i++)); do ((s += i)) || true; done; echo $s\n";
     let folder = skill(&[("a.py", python), ("a.js", javascript), ("a.sh", shell)]);
     let mut session = serve(folder.path()).start();
-    let peak = |session: &Session| {
+    let memory_mib = |session: &Session| {
         let status = std::fs::read_to_string(format!("/proc/{}/status", session.process_id())).unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or("VmRSS: 0 kB").to_owned();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
@@ -353,25 +354,21 @@ fn two_hundred_runs_at_once_finish_correctly_and_others_are_answered_meanwhile()
         let id = session.post("tools/call", json!({"name": "run_script", "arguments": arguments}));
         expected.push((id, format!("{}\n", n * n.saturating_sub(1) / 2)));
     }
-    let mut slowest = 0;
-    for _ in 0..20 {
-        let began = std::time::Instant::now();
-        session.call("list_skills", json!({}));
-        slowest = slowest.max(began.elapsed().as_millis());
-    }
-    let mut most = 0;
+    session.call("list_skills", json!({}));
+    let waiting = expected.iter().filter(|(id, _)| !session.is_answered(id)).count();
+    assert!(waiting > 0, "the list was answered after all runs");
+    let mut peak = 0;
     for (id, stdout) in expected {
         let answer = session.answer(&id);
-        most = most.max(peak(&session));
+        peak = peak.max(memory_mib(&session));
         let result: Value = serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(result["stdout"], stdout, "{result}");
     }
-    assert!(slowest < 500, "a list took {slowest} ms beside the scripts");
-    assert!(most < 1_000, "{most} MiB");
+    assert!(peak < 1_000, "{peak} MiB");
 }
 
 #[test]
-fn the_server_can_start_no_program() {
+fn the_server_cannot_start_programs() {
     let folder = skill(&[("a.sh", "echo ran\n")]);
     let mut session = serve(folder.path()).start();
     assert_eq!(run(&mut session, "a.sh")["stdout"], "ran\n");

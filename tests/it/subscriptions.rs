@@ -1,28 +1,32 @@
-//! Telling clients that a list or a resource changed: in time, once, and only what they want to know.
+//! Notifications that a list or a resource changed: once, and only those that a client asked for.
 
 mod lists;
 mod listening;
-mod restless;
+mod constant_changes;
 mod updates;
 
 use crate::resources::skill;
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, Session, write_files};
+use skillcell_tests::{Launch, Session, put_file, write_files};
 use std::path::Path;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 const UPDATED: &str = "notifications/resources/updated";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// A skill that every client of these tests watches. Its edits change no list, and when one is told, everything before it was
-/// told as well.
-const MARK: &str = "skill://mark";
+/// A skill that every client of these tests subscribes to. Its edits change no list. When the notification of an edit arrives,
+/// all earlier ones were sent.
+const FENCE: &str = "skill://fence";
+
+/// The debounce of list changes.
+const DEBOUNCE: Duration = Duration::from_millis(500);
 
 const PDF: &str = "---\nname: pdf\ndescription: Read portable documents\n---\n\nUse the reader.\n";
 
-/// A library, and a client that is told what happens in it.
+/// A library, and a client that gets notifications about it.
 struct Client {
     folder: TempDir,
     session: Session,
@@ -30,32 +34,38 @@ struct Client {
 }
 
 impl Client {
-    /// One that shook hands.
+    /// Starts a client with a handshake.
     fn legacy(files: &[(&str, &str)]) -> Self {
-        Self::launched(files, |launch| launch)
+        Self::with_launch(files, |launch| launch)
     }
 
-    fn launched(files: &[(&str, &str)], how: impl FnOnce(Launch) -> Launch) -> Self {
-        let folder = with_mark(files);
-        let mut session = how(talkative(folder.path())).start();
-        session.result("resources/subscribe", json!({"uri": MARK}));
+    fn with_launch(files: &[(&str, &str)], configure: impl FnOnce(Launch) -> Launch) -> Self {
+        let folder = library_with_fence(files);
+        let mut session = configure(serve_verbose(folder.path())).start();
+        session.result("resources/subscribe", json!({"uri": FENCE}));
+        Self::when_ready(folder, session)
+    }
+
+    /// Starts a client without a handshake that listens to this and to the fence. Returns the id of its subscription as well.
+    fn modern(files: &[(&str, &str)], mut filter: Value) -> (Self, Value) {
+        let folder = library_with_fence(files);
+        let mut session = serve_verbose(folder.path()).modern();
+        let uris = filter["resourceSubscriptions"].as_array().cloned().unwrap_or_default();
+        filter["resourceSubscriptions"] = uris.into_iter().chain([json!(FENCE)]).collect();
+        session.result("prompts/list", json!({}));
+        let id = listen(&mut session, &filter);
+        (Self::when_ready(folder, session), id)
+    }
+
+    /// Returns a client once the server announces changes of its lists.
+    fn when_ready(folder: TempDir, session: Session) -> Self {
+        wait_until_announcing(&session);
         Self { folder, session, edits: 0 }
     }
 
-    /// One without a handshake, which listens to this and to the mark. Returns the id of its subscription too.
-    fn modern(files: &[(&str, &str)], mut filter: Value) -> (Self, Value) {
-        let folder = with_mark(files);
-        let mut session = talkative(folder.path()).modern();
-        let uris = filter["resourceSubscriptions"].as_array().cloned().unwrap_or_default();
-        filter["resourceSubscriptions"] = uris.into_iter().chain([json!(MARK)]).collect();
-        session.result("prompts/list", json!({}));
-        let id = listen(&mut session, &filter);
-        (Self { folder, session, edits: 0 }, id)
-    }
-
-    /// Writes a file in one step, as editors do that write beside it and rename.
+    /// Writes a file in one step.
     fn put(&self, path: &str, text: &str) {
-        put(self.folder.path(), path, text);
+        put_file(self.folder.path(), path, text);
     }
 
     fn remove(&self, path: &str) {
@@ -64,87 +74,103 @@ impl Client {
         removed.unwrap();
     }
 
-    /// Everything that was told since the last time, sorted: `tools`, `prompts` or `resources` for a list, else the URI.
-    fn told(&mut self) -> Vec<String> {
-        let mut told: Vec<String> = self.notices().iter().map(in_short).collect();
-        told.sort();
-        told
+    /// Returns all notifications since the last call, sorted: `tools`, `prompts` or `resources` for a list, else the URI.
+    fn notified(&mut self) -> Vec<String> {
+        let mut notified: Vec<String> = self.notifications().iter().map(summarize).collect();
+        notified.sort();
+        notified
     }
 
-    /// The same as it was sent.
-    fn notices(&mut self) -> Vec<Value> {
-        // A list is made from everything that changed so far, and so that is brought in before the mark.
-        self.session.result("prompts/list", json!({}));
-        self.wait_until_compared();
-        let mut notices = Vec::new();
-        // All resources that changed are told in one go, in any order. What came with the first mark is complete at the second.
+    /// Returns all notifications since the last call, in order.
+    fn notifications(&mut self) -> Vec<Value> {
+        self.wait_until_settled();
+        let mut notifications = Vec::new();
+        // Changed resources are notified together, in any order. All notifications of the first fence were sent at the second.
         for _ in 0..2 {
             self.edits += 1;
-            self.put("mark/SKILL.md", &skill("mark", &format!("edit {}", self.edits)));
+            self.put("fence/SKILL.md", &skill("fence", &format!("edit {}", self.edits)));
             loop {
-                let notice = self.session.notice();
-                if notice["method"] == UPDATED && notice["params"]["uri"] == MARK {
+                let notification = self.session.notice();
+                if notification["method"] == UPDATED && notification["params"]["uri"] == FENCE {
                     break;
                 }
-                notices.push(notice);
+                notifications.push(notification);
             }
         }
-        notices
+        notifications
     }
-}
 
-impl Client {
-    /// Waits until the server has compared all lists that it answered with what it told: what it tells about them comes next.
-    fn wait_until_compared(&mut self) {
-        // The log is read by another thread. When it has this word, it has everything before it.
-        const WORD: &str = "ignored a notification";
-        let words = self.session.log().matches(WORD).count();
-        self.session.send_line(br#"{"method": "nonsense"}"#);
-        self.session.wait_for_log_that(WORD, |log| log.matches(WORD).count() > words);
+    /// Waits until the server has applied all changes and has compared its lists with those it announced last.
+    fn wait_until_settled(&mut self) {
+        // A list contains everything that changed before it was requested.
+        self.session.fresh(|session| session.result("prompts/list", json!({})));
         let newest = newest(&self.session.log(), "INFO generation ");
         self.session.wait_for_log_that("generation compared", |log| newest_compared(log) >= newest);
     }
+
+    /// Makes a change of many steps in each of several rounds, and checks that each of these lists is announced once for it.
+    ///
+    /// A change whose steps took longer than the debounce may be announced in parts: a busy machine may have paused the writer
+    /// in the middle. Such a round is repeated. A shorter one is announced in parts only if the periodic rescan comes in the
+    /// middle of it, which does not happen twice.
+    fn assert_announced_once(&mut self, rounds: usize, lists: &[&str], mut change: impl FnMut(&mut Self, usize)) {
+        const MAX_ROUNDS: usize = 30;
+        let (mut done, mut split) = (0, 0);
+        for round in 0..MAX_ROUNDS {
+            self.wait_until_settled();
+            let started = Instant::now();
+            change(self, round);
+            let was_quick = started.elapsed() < DEBOUNCE;
+            let mut notified = self.notified();
+            done += usize::from(notified == lists);
+            split += usize::from(notified != lists && was_quick);
+            notified.dedup();
+            assert_eq!(notified, lists, "round {round}");
+            assert!(split <= 1, "announced in parts in round {round}:\n{}", self.session.log());
+            if done == rounds {
+                return;
+            }
+        }
+        panic!("announced at once only {done} times in {MAX_ROUNDS} rounds");
+    }
+}
+
+/// Waits until a verbose server has its first lists: what changes from now on is announced.
+pub fn wait_until_announcing(session: &Session) {
+    session.wait_for_log_that("the first lists", |log| newest_compared(log) > 0);
 }
 
 fn newest_compared(log: &str) -> u64 {
     newest(log, "the lists of generation ")
 }
 
-/// The last number behind these words.
-fn newest(log: &str, words: &str) -> u64 {
+/// The last number after this text.
+fn newest(log: &str, prefix: &str) -> u64 {
     let number = |rest: &str| rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok();
-    log.rsplit(words).next().filter(|rest| rest.len() < log.len()).and_then(number).unwrap_or(0)
+    log.rsplit(prefix).next().filter(|rest| rest.len() < log.len()).and_then(number).unwrap_or(0)
 }
 
-/// A server that logs what it compares.
-fn talkative(folder: &Path) -> Launch {
+/// Prepares a server that logs when it compares lists.
+fn serve_verbose(folder: &Path) -> Launch {
     serve(folder).arg("--verbose")
 }
 
-fn with_mark(files: &[(&str, &str)]) -> TempDir {
+fn library_with_fence(files: &[(&str, &str)]) -> TempDir {
     let folder = library(files);
-    write_files(folder.path(), &[("mark/SKILL.md", &skill("mark", "edit 0"))]);
+    write_files(folder.path(), &[("fence/SKILL.md", &skill("fence", "edit 0"))]);
     folder
 }
 
-fn put(folder: &Path, path: &str, text: &str) {
-    let file = folder.join(path);
-    let above = file.parent().unwrap();
-    std::fs::create_dir_all(above).unwrap();
-    std::fs::write(above.join(".next"), text).unwrap();
-    std::fs::rename(above.join(".next"), file).unwrap();
-}
-
-fn in_short(notice: &Value) -> String {
-    let method = notice["method"].as_str().unwrap();
+fn summarize(notification: &Value) -> String {
+    let method = notification["method"].as_str().unwrap();
     match method.strip_prefix("notifications/").and_then(|method| method.strip_suffix("/list_changed")) {
         Some(list) => list.to_owned(),
-        None if method == UPDATED => notice["params"]["uri"].as_str().unwrap().to_owned(),
-        None => panic!("{notice}"),
+        None if method == UPDATED => notification["params"]["uri"].as_str().unwrap().to_owned(),
+        None => panic!("{notification}"),
     }
 }
 
-/// Begins to listen and waits until the server says that it does.
+/// Begins to listen and waits for the acknowledgement.
 fn listen(session: &mut Session, filter: &Value) -> Value {
     let id = session.post("subscriptions/listen", json!({"notifications": filter}));
     let first = session.notification(ACKNOWLEDGED);
@@ -157,12 +183,12 @@ fn cancel(session: &mut Session, id: &Value) {
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
 }
 
-/// The answers to the three lists, in the order of their names.
+/// Returns the answers to the three lists, sorted by name.
 fn lists(session: &mut Session) -> [(&'static str, Vec<Value>); 3] {
     ["prompts", "resources", "tools"].map(|list| (list, session.all(&format!("{list}/list"), list)))
 }
 
-/// A skill with files, a neighbour, and a tree skill with a parent.
+/// Returns a skill with files, another skill, and a tree skill with a parent.
 fn watched_files() -> Vec<(&'static str, &'static str)> {
     let parent = "---\nkeywords: [r]\ndescription: Rules\n---\nBe kind.\n";
     let files = [("pdf/SKILL.md", PDF), ("pdf/a.txt", "a"), ("pdf/docs/deep/b.txt", "b"), ("_root.md", parent)];

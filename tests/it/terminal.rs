@@ -1,4 +1,4 @@
-//! What a person at a terminal sees and a program does not: colours, tables that fit, and how far something is.
+//! Output on a terminal: colors, tables that fit, and progress.
 
 mod progress;
 
@@ -6,123 +6,120 @@ use crate::{SKILLCELL, library};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use skillcell_tests::{Launch, repository};
+use skillcell_tests::{Launch, PATIENCE, repository};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
-
-/// Longer than anything takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(2);
+use std::time::Instant;
 
 /// Columns of a terminal on which long lines have to be cut.
 const NARROW: u16 = 60;
 
 /// A command that runs on a terminal.
-pub struct Watched {
+pub struct TerminalRun {
     child: Child,
-    shown: Receiver<Vec<u8>>,
-    /// Everything that was shown so far, with the line ends of programs.
-    pub seen: String,
-    /// Gives the command its home, and keeps it there.
+    output: Receiver<Vec<u8>>,
+    /// Everything that was printed so far, with Unix line ends.
+    pub screen: String,
+    /// Owns the home folder of the command.
     _launch: Launch,
 }
 
-/// Which output of a command is the terminal. The other leads nowhere.
+/// Which output of a command is the terminal. The other is discarded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     Output,
     Error,
 }
 
-impl Watched {
+impl TerminalRun {
     pub fn start(mut launch: Launch, stream: Stream) -> Self {
-        let (theirs, shown) = pseudo_terminal();
+        let (program_end, output) = pseudo_terminal();
         let command = launch.command().stdin(Stdio::piped());
         match stream {
-            Stream::Output => command.stdout(theirs).stderr(Stdio::null()),
-            Stream::Error => command.stdout(Stdio::null()).stderr(theirs),
+            Stream::Output => command.stdout(program_end).stderr(Stdio::null()),
+            Stream::Error => command.stdout(Stdio::null()).stderr(program_end),
         };
         let child = command.spawn().expect("the program starts");
-        // Otherwise the terminal stays open as long as the command is there.
+        // Otherwise the terminal stays open as long as `command` lives.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        Self { child, shown, seen: String::new(), _launch: launch }
+        Self { child, output, screen: String::new(), _launch: launch }
     }
 
-    /// Waits until this text was shown.
+    /// Waits until this text is printed.
     pub fn until(&mut self, text: &str) {
-        let began = Instant::now();
-        while !self.seen.contains(text) {
-            let left = PATIENCE.saturating_sub(began.elapsed());
-            match self.shown.recv_timeout(left) {
+        let started = Instant::now();
+        while !self.screen.contains(text) {
+            let left = PATIENCE.saturating_sub(started.elapsed());
+            match self.output.recv_timeout(left) {
                 Ok(bytes) => self.add(&bytes),
                 Err(error) => {
                     let _ = self.child.kill();
-                    panic!("`{text}` did not come ({error}): {:?}", self.seen);
+                    panic!("`{text}` did not come ({error}): {:?}", self.screen);
                 }
             }
         }
     }
 
-    /// Ends its input, waits for its end, and returns how it ended.
+    /// Closes its input, waits for its exit, and returns the exit code.
     pub fn end(&mut self) -> Option<i32> {
         drop(self.child.stdin.take());
-        while let Ok(bytes) = self.shown.recv_timeout(PATIENCE) {
+        while let Ok(bytes) = self.output.recv_timeout(PATIENCE) {
             self.add(&bytes);
         }
         self.child.wait().expect("a child").code()
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        self.seen.push_str(&String::from_utf8_lossy(bytes).replace("\r\n", "\n"));
+        self.screen.push_str(&String::from_utf8_lossy(bytes).replace("\r\n", "\n"));
     }
 }
 
-/// What a program is given, and what a person would see on it.
+/// Returns the program's end of a terminal, and what the program prints there.
 fn pseudo_terminal() -> (File, Receiver<Vec<u8>>) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    tcsetwinsize(&theirs, Winsize { ws_row: 24, ws_col: NARROW, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let (sender, shown) = mpsc::channel();
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap();
+    let program_end = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    tcsetwinsize(&program_end, Winsize { ws_row: 24, ws_col: NARROW, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let (sender, received) = mpsc::channel();
     std::thread::spawn(move || {
-        let (mut ours, mut buffer) = (File::from(ours), [0; 4096]);
-        // When the last program is gone, reading fails.
-        while let Ok(length @ 1..) = ours.read(&mut buffer) {
+        let (mut controller, mut buffer) = (File::from(controller), [0; 4096]);
+        // Reading fails when the last program has exited.
+        while let Ok(length @ 1..) = controller.read(&mut buffer) {
             if sender.send(buffer[..length].to_vec()).is_err() {
                 break;
             }
         }
     });
-    (File::from(theirs), shown)
+    (File::from(program_end), received)
 }
 
-/// A command on a terminal that knows colours.
+/// Prepares a command for a terminal with colors.
 pub fn command(arguments: &[&str], folder: &Path) -> Launch {
     let launch = Launch::bare(SKILLCELL).env("TERM", "xterm").env("NO_COLOR", "").arg(arguments[0]);
     let launch = launch.env("SKILLS_DIR", folder.to_str().expect("a path that is text"));
     arguments[1..].iter().fold(launch, Launch::arg)
 }
 
-/// All that a command prints on a terminal.
+/// Returns everything that a command prints on a terminal.
 fn printed(launch: Launch) -> String {
-    let mut watched = Watched::start(launch, Stream::Output);
-    watched.end();
-    watched.seen
+    let mut terminal = TerminalRun::start(launch, Stream::Output);
+    terminal.end();
+    terminal.screen
 }
 
-fn without_colours(text: &str) -> String {
+fn without_colors(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once('m').unwrap_or_else(|| panic!("no colour: {part:?}")).1)
+    parts.fold(first, |text, part| text + part.split_once('m').unwrap_or_else(|| panic!("no color: {part:?}")).1)
 }
 
 #[test]
-fn colours_are_seen_on_a_terminal_and_nowhere_else() {
+fn colors_are_used_only_on_a_terminal() {
     let bundled = repository().join("fixtures/skills");
     for arguments in [
         &["list"][..],
@@ -134,18 +131,18 @@ fn colours_are_seen_on_a_terminal_and_nowhere_else() {
         &["integration", "list"],
         &["demo"],
     ] {
-        let shown = printed(command(arguments, &bundled));
-        assert!(shown.contains("\x1b["), "no colour in {arguments:?}: {shown}");
-        let plain = without_colours(&shown);
+        let output = printed(command(arguments, &bundled));
+        assert!(output.contains("\x1b["), "no color in {arguments:?}: {output}");
+        let plain = without_colors(&output);
         assert!(!plain.is_empty() && !plain.contains('\x1b'), "{arguments:?}: {plain:?}");
         for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-            let shown = printed(command(arguments, &bundled).env(name, value));
-            assert!(!shown.is_empty() && !shown.contains('\x1b'), "{name}={value} {arguments:?}: {shown:?}");
+            let output = printed(command(arguments, &bundled).env(name, value));
+            assert!(!output.is_empty() && !output.contains('\x1b'), "{name}={value} {arguments:?}: {output:?}");
         }
         let mut unknown = command(arguments, &bundled);
         unknown.command().env_remove("TERM");
-        let shown = printed(unknown);
-        assert!(!shown.is_empty() && !shown.contains('\x1b'), "no TERM, {arguments:?}: {shown:?}");
+        let output = printed(unknown);
+        assert!(!output.is_empty() && !output.contains('\x1b'), "no TERM, {arguments:?}: {output:?}");
         let output = command(arguments, &bundled).output();
         let piped = [output.stdout, output.stderr].concat();
         assert!(!piped.contains(&b'\x1b'), "{arguments:?}: {}", String::from_utf8_lossy(&piped));
@@ -153,19 +150,19 @@ fn colours_are_seen_on_a_terminal_and_nowhere_else() {
 }
 
 #[test]
-fn an_error_and_its_hint_are_seen_at_a_glance() {
+fn an_error_and_its_hint_are_highlighted() {
     let empty = library(&[]);
-    let mut watched = Watched::start(command(&["show", "nothing"], empty.path()), Stream::Error);
-    assert_eq!(watched.end(), Some(1));
-    let Watched { seen, .. } = &watched;
+    let mut terminal = TerminalRun::start(command(&["show", "nothing"], empty.path()), Stream::Error);
+    assert_eq!(terminal.end(), Some(1));
+    let TerminalRun { screen, .. } = &terminal;
     assert!(
-        seen.starts_with("\x1b[1;31merror:\x1b[0m no skill is called `nothing`\n\x1b[32mhint:\x1b[0m "),
-        "{seen:?}"
+        screen.starts_with("\x1b[1m\x1b[31merror:\x1b[0m no skill is called `nothing`\n\x1b[32mhint:\x1b[0m "),
+        "{screen:?}"
     );
 }
 
 #[test]
-fn a_list_is_a_table_that_fits_and_no_skill_breaks_out_of_its_line() {
+fn a_list_is_a_table_that_fits_with_one_line_per_skill() {
     let long = format!("---\nname: long\ndescription: {}\n---\n", "wide 文字 ".repeat(40));
     let deep = format!("{}leaf.md", "a-rather-long-folder/".repeat(5));
     let folder = library(&[
@@ -173,40 +170,40 @@ fn a_list_is_a_table_that_fits_and_no_skill_breaks_out_of_its_line() {
         (&deep, "---\nkeywords: [x]\ndescription: Deep\n---\n"),
         ("evil/SKILL.md", "---\nname: evil\ndescription: \"a\\n\\e\\u202e\"\n---\n"),
     ]);
-    let shown = without_colours(&printed(command(&["list"], folder.path())));
-    let lines: Vec<&str> = shown.lines().collect();
-    assert_eq!(lines.len(), 4, "{shown}");
-    assert!(lines[0].starts_with("NAME") && lines[0].ends_with("DESCRIPTION"), "{shown}");
-    let wide = |letter: char| if ('\u{3000}'..='\u{9fff}').contains(&letter) { 2 } else { 1 };
+    let output = without_colors(&printed(command(&["list"], folder.path())));
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), 4, "{output}");
+    assert!(lines[0].starts_with("NAME") && lines[0].ends_with("DESCRIPTION"), "{output}");
+    let width = |letter: char| if ('\u{3000}'..='\u{9fff}').contains(&letter) { 2 } else { 1 };
     for line in &lines {
-        let columns: usize = line.chars().map(wide).sum();
+        let columns: usize = line.chars().map(width).sum();
         assert!(columns <= usize::from(NARROW), "{columns} columns: {line}");
     }
-    assert!(lines.iter().any(|line| line.contains('文') && line.ends_with('…')), "{shown}");
-    assert!(lines.iter().any(|line| line.starts_with('…') && line.contains("folder/leaf ")), "{shown}");
-    assert!(lines.iter().any(|line| line.starts_with("evil ") && line.contains("a\\n\\u{1b}\\u{202e}")), "{shown}");
+    assert!(lines.iter().any(|line| line.contains('文') && line.ends_with('…')), "{output}");
+    assert!(lines.iter().any(|line| line.starts_with('…') && line.contains("folder/leaf ")), "{output}");
+    assert!(lines.iter().any(|line| line.starts_with("evil ") && line.contains("a\\n\\u{1b}\\u{202e}")), "{output}");
 }
 
 #[test]
-fn what_was_searched_is_marked() {
+fn search_terms_are_highlighted() {
     let folder = library(&crate::SMALL);
-    let shown = printed(command(&["search", "READER"], folder.path()));
-    assert!(shown.starts_with("\x1b[1mpdf\x1b[0m  \x1b[2mscore 1\x1b[0m\n"), "{shown:?}");
-    assert!(shown.contains("    Use the \x1b[1;33mreader\x1b[0m.\n"), "{shown:?}");
-    assert!(shown.ends_with("\n1 of 1 matching skill\n"), "{shown:?}");
+    let output = printed(command(&["search", "READER"], folder.path()));
+    assert!(output.starts_with("\x1b[1mpdf\x1b[0m  \x1b[2mscore 1\x1b[0m\n"), "{output:?}");
+    assert!(output.contains("    Use the \x1b[1m\x1b[33mreader\x1b[0m.\n"), "{output:?}");
+    assert!(output.ends_with("\n1 of 1 matching skill\n"), "{output:?}");
 }
 
 #[test]
-fn a_skill_cannot_command_the_terminal() {
+fn a_skill_cannot_control_the_terminal() {
     let text = "---\nname: evil\ndescription: d\n---\n\u{1b}]0;title\u{7}\u{1b}[2J\ttab\r\nüber\u{202e}\n";
     let folder = library(&[("evil/SKILL.md", text)]);
     for arguments in [&["show", "evil"][..], &["show", "evil", "--aggregated"]] {
-        let shown = printed(command(arguments, folder.path()));
+        let output = printed(command(arguments, folder.path()));
         assert!(
-            shown.contains("\\u{1b}]0;title\\u{7}\\u{1b}[2J\ttab") && shown.contains("über\\u{202e}\n"),
-            "{shown:?}"
+            output.contains("\\u{1b}]0;title\\u{7}\\u{1b}[2J\ttab") && output.contains("über\\u{202e}\n"),
+            "{output:?}"
         );
-        assert!(!shown.contains('\x1b') && !shown.contains('\u{202e}'), "{shown:?}");
+        assert!(!output.contains('\x1b') && !output.contains('\u{202e}'), "{output:?}");
     }
     let output = command(&["show", "evil"], folder.path()).output();
     assert_eq!(output.stdout, text.as_bytes(), "a program gets exactly the file");

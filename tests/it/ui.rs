@@ -1,16 +1,17 @@
-//! `skillcell ui`: the page, the answers it asks for, and everybody who must not see them.
+//! `skillcell ui`: the page, its API, and access control.
 
 mod access;
 mod answers;
-mod ending;
+mod shutdown;
 
 use crate::SKILLCELL;
 use serde_json::Value;
 use skillcell_tests::http::{Client, HttpRequest, Reply};
-use skillcell_tests::{Launch, Session};
+use skillcell_tests::{Launch, MAX_WAIT, PATIENCE, Session};
 use std::path::Path;
+use std::time::Instant;
 
-/// Skills that inherit, one that does not, and one with a script that asks for much.
+/// Skills that inherit, one that does not, and one with a script that declares needs.
 const SKILLS: [(&str, &str); 6] = [
     ("_root.md", "---\nkeywords: [everything]\ndescription: All\n---\nHouse rules.\n"),
     (
@@ -34,7 +35,7 @@ pub struct Page {
     token: String,
 }
 
-/// What shows the skills of a folder.
+/// Prepares the page for the skills of a folder.
 fn ui(folder: &Path) -> Launch {
     Launch::bare(SKILLCELL).arg("ui").arg(folder)
 }
@@ -42,26 +43,34 @@ fn ui(folder: &Path) -> Launch {
 impl Page {
     pub fn open(launch: Launch) -> Self {
         let mut session = launch.silent();
-        let told = session.next_message()["not a message"].take();
-        let told = told.as_str().unwrap_or_else(|| panic!("no address: {told}; log:\n{}", session.log()));
-        let rest = told.strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
-        let (address, token) = rest.and_then(|rest| rest.split_once('/')).unwrap_or_else(|| panic!("{told}"));
-        let client = Client::at(address.parse().unwrap_or_else(|_| panic!("{told}")));
+        let line = session.next_message()["not a message"].take();
+        let line = line.as_str().unwrap_or_else(|| panic!("no address: {line}; log:\n{}", session.log()));
+        let rest = line.strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
+        let (address, token) = rest.and_then(|rest| rest.split_once('/')).unwrap_or_else(|| panic!("{line}"));
+        let client = Client::at(address.parse().unwrap_or_else(|_| panic!("{line}")));
         Self { session, client, token: token.to_owned() }
     }
 
-    /// A request as a browser sends it, for something below the token.
+    /// Prepares a browser's request for a path below the token.
     fn request(&self, path: &str) -> HttpRequest {
-        self.anywhere(&format!("/{}/{path}", self.token))
+        self.request_target(&format!("/{}/{path}", self.token))
     }
 
-    fn anywhere(&self, target: &str) -> HttpRequest {
+    fn request_target(&self, target: &str) -> HttpRequest {
         let bare = self.client.request().without("authorization").without("content-type");
         bare.line(&format!("GET {target} HTTP/1.1"))
     }
 
+    /// Gets an answer, and retries if it took so long that it may be stale.
     fn get(&self, path: &str) -> Reply {
-        self.request(path).reply()
+        let started = Instant::now();
+        loop {
+            let sent = Instant::now();
+            let reply = self.request(path).reply();
+            if sent.elapsed() < MAX_WAIT || started.elapsed() > PATIENCE {
+                return reply;
+            }
+        }
     }
 
     pub fn json(&self, path: &str) -> Value {
@@ -75,7 +84,7 @@ impl Page {
     }
 }
 
-/// The same field of all entries of a list.
-fn all<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+/// Returns a field of all entries of a list.
+fn field_of_all<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
     list.as_array().unwrap().iter().map(|entry| entry[field].as_str().unwrap()).collect()
 }

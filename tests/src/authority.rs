@@ -1,4 +1,4 @@
-//! Certificates that only those trust who were given the authority's.
+//! Certificates of an authority that no machine trusts by default.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
 use std::path::Path;
@@ -7,10 +7,10 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-/// Names of this machine for which certificates are made.
+/// Names of this machine that certificates are valid for.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 
-/// Who signs the certificates of test servers.
+/// The certificate authority of test servers.
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -27,12 +27,12 @@ impl Default for Authority {
 }
 
 impl Authority {
-    /// Writes what a client has to trust.
+    /// Writes the certificate that a client has to trust.
     pub fn write(&self, file: &Path) {
         std::fs::write(file, self.issuer.pem()).expect("a writable folder");
     }
 
-    /// What a server of this machine needs to speak TLS.
+    /// The TLS configuration of a server on this machine.
     pub(crate) fn server(&self) -> Arc<ServerConfig> {
         let about = CertificateParams::new(NAMES.map(str::to_owned)).expect("good names");
         let key = KeyPair::generate().expect("random numbers");

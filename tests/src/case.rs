@@ -1,11 +1,11 @@
-//! A test that is a folder: a library, a request, and what must come back.
+//! A test that is a folder: a library, a request, and the expected answer.
 
 use crate::{Launch, repository};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Tools whose answers are text, whatever they look like. The others answer with JSON.
+/// Tools that answer with text, even if it looks like JSON. The others answer with JSON.
 const ANSWERS_WITH_TEXT: [&str; 4] = ["skill", "skill-resource", "read_skill", "query"];
 
 /// One folder of `fixtures/cases/TOOL/`.
@@ -14,7 +14,7 @@ pub struct Case {
     tool: String,
 }
 
-/// What came of a case.
+/// The result of a case.
 pub enum Outcome {
     Holds,
     Blessed,
@@ -44,7 +44,7 @@ impl Case {
         self.folder.strip_prefix(cases).expect("below cases").display().to_string()
     }
 
-    /// Asks the real server and compares, or writes what came back when `bless` is set.
+    /// Sends the request to the real server and compares the answer, or records it if `bless` is set.
     pub fn check(&self, binary: &Path, bless: bool) -> Outcome {
         let request = self.request();
         let (file, actual) = self.render(&self.ask(binary, &request));
@@ -69,7 +69,7 @@ impl Case {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The answer to the request, with the folders of this machine under names that are the same everywhere.
+    /// Returns the answer to the request, with placeholders for the folders of this machine.
     fn ask(&self, binary: &Path, request: &Value) -> Value {
         let mut launch = Launch::new(binary);
         let case = self.folder.canonicalize().expect("a case is a folder");
@@ -89,7 +89,7 @@ impl Case {
         places.take_out(answer)
     }
 
-    /// Puts what the case says the user has at home into the home of the server.
+    /// Copies the home folder of the case into that of the server.
     fn fill_home(&self, home: &Path) {
         let given = self.folder.join("home");
         if given.exists() {
@@ -98,7 +98,7 @@ impl Case {
         }
     }
 
-    /// The answer as a person would write it down, and the file it belongs into.
+    /// Renders the answer for people, and returns the file that it belongs into.
     fn render(&self, answer: &Value) -> (&'static str, String) {
         if let Some(error) = answer.get("error") {
             return ("expected.err", format!("{} {}\n", error["code"], error["message"].as_str().unwrap_or("")));
@@ -127,7 +127,7 @@ impl Case {
     }
 }
 
-/// The folders of a case that are elsewhere on every machine.
+/// The folders of a case that differ from machine to machine.
 struct Places {
     case: String,
     home: String,
@@ -138,7 +138,7 @@ impl Places {
         text.replace("{case}", &self.case).replace("{home}", &self.home)
     }
 
-    /// Writes `{case}` and `{home}` for these folders wherever they stand in an answer.
+    /// Replaces these folders in an answer with `{case}` and `{home}`.
     fn take_out(&self, answer: Value) -> Value {
         match answer {
             Value::String(text) => Value::String(text.replace(&self.case, "{case}").replace(&self.home, "{home}")),
@@ -153,7 +153,7 @@ fn shown(folder: &Path) -> String {
     folder.to_str().expect("folders of tests have names in UTF-8").to_owned()
 }
 
-/// A text alone byte for byte; otherwise each piece below a line that says what it is, and with a line break behind it.
+/// A single text as it is; otherwise each block after a line that names it, and with a line break at the end.
 fn plain(blocks: &[&Value]) -> String {
     if let [only] = blocks
         && let Some(text) = only["text"].as_str()
@@ -177,13 +177,13 @@ fn plain(blocks: &[&Value]) -> String {
     blocks.iter().map(piece).collect()
 }
 
-/// The order of keys in an object means nothing.
+/// Compares JSON without regard to the order of keys, and everything else byte by byte.
 fn same(file: &str, expected: &str, actual: &str) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(|_| file.ends_with(".json"));
     expected == actual || json(expected).is_some_and(|expected| Some(expected) == json(actual))
 }
 
-/// The first line that differs, with everything that cannot be seen in it.
+/// Shows the first line that differs, with invisible characters escaped.
 fn difference(expected: &str, actual: &str) -> String {
     let (expected, actual): (Vec<&str>, Vec<&str>) = (expected.split('\n').collect(), actual.split('\n').collect());
     let same = expected.iter().zip(&actual).take_while(|(left, right)| left == right).count();

@@ -1,47 +1,44 @@
-//! A place for events: a real HTTP server that does what a test orders.
+//! An endpoint for analytics events: an HTTP server that does what a test orders.
 
+use crate::PATIENCE;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
 
-/// Longer than anything a test waits for, on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// What becomes of a request.
+/// What to do with a request.
 #[derive(Debug, Clone)]
 pub enum Order {
     Take,
-    /// Refuse with this status.
+    /// Answer with this status.
     Refuse(u16),
-    /// Take what has no more bytes than this, and refuse the rest with 413.
+    /// Accept requests of up to this many bytes, and answer others with 413.
     TakeUpTo(usize),
-    /// Say nothing until the client gives up.
+    /// Send nothing until the client gives up.
     Hang,
-    /// Take the events, and say so after the client gave up.
+    /// Accept the events, and answer only after the client gave up.
     TakeLate,
-    /// Take the events, and end the connection without a word.
+    /// Accept the events, and close the connection without an answer.
     TakeAndClose,
-    /// End the connection without a word.
+    /// Close the connection without an answer.
     Close,
-    /// Send the client to another address.
+    /// Redirect to another address.
     Redirect(String),
-    /// Take the events, and answer without end.
+    /// Accept the events, and send an endless answer.
     Flood,
 }
 
-/// What came in so far.
+/// What was received so far.
 #[derive(Default)]
 pub struct Received {
-    /// The bodies of all requests, whatever became of them.
+    /// The bodies of all requests, accepted or not.
     pub requests: Vec<Value>,
-    /// The heads of them.
+    /// Their heads.
     pub heads: Vec<String>,
-    /// Every event that was taken, by its id, and how often it was.
+    /// Every accepted event by its id, and how often it was accepted.
     pub taken: BTreeMap<String, (Value, usize)>,
-    /// Requests that are being answered, and the most there ever were.
+    /// Requests in flight, and the maximum there ever were.
     open: usize,
     pub most_open: usize,
 }
@@ -55,17 +52,17 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Takes everything.
+    /// Accepts everything.
     pub fn start() -> Self {
         Self::with_orders(|_| Order::Take)
     }
 
-    /// Asks what to do with each request, counted from 0.
+    /// Calls `orders` with the number of each request, counted from 0.
     pub fn with_orders(orders: impl Fn(usize) -> Order + Send + Sync + 'static) -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").expect("a free port"), orders)
     }
 
-    /// Answers at a port that was chosen before.
+    /// Answers on a port that was bound before.
     pub fn on(listener: TcpListener, orders: impl Fn(usize) -> Order + Send + Sync + 'static) -> Self {
         let address = listener.local_addr().expect("a bound port");
         let received: Arc<(Mutex<Received>, Condvar)> = Arc::default();
@@ -73,14 +70,14 @@ impl Endpoint {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (received, orders) = (Arc::clone(&theirs), Arc::clone(&orders));
-                // A client that goes away in the middle is no mistake.
+                // A client may disconnect at any time.
                 std::thread::spawn(move || answer(stream, &received, &*orders).ok());
             }
         });
         Self { address, received }
     }
 
-    /// Its address, with a path that is nobody's business.
+    /// Its URL, with a secret in the path and the query.
     pub fn url(&self) -> String {
         format!("http://{}/secret-path?key=secret-key", self.address)
     }
@@ -89,13 +86,13 @@ impl Endpoint {
         self.received.0.lock().unwrap()
     }
 
-    /// Waits until something came in.
+    /// Waits until a condition on what was received holds.
     pub fn wait(&self, what: &str, until: impl Fn(&Received) -> bool) -> MutexGuard<'_, Received> {
         let (received, changed) = &*self.received;
         let waited = changed.wait_timeout_while(received.lock().unwrap(), PATIENCE, |received| !until(received));
         let (received, timeout) = waited.unwrap();
         let seen = (received.requests.len(), received.taken.len());
-        assert!(!timeout.timed_out(), "{what}: only {} requests with {} events came", seen.0, seen.1);
+        assert!(!timeout.timed_out(), "{what}: received only {} requests with {} events", seen.0, seen.1);
         received
     }
 }
@@ -131,12 +128,12 @@ fn answer(stream: TcpStream, received: &(Mutex<Received>, Condvar), orders: &Ord
     done
 }
 
-/// Carries out an order. What comes last is whether others may follow.
+/// Carries out an order. Calls `before_last_word` before the client can know that its request is done.
 fn obey(reader: &mut BufReader<TcpStream>, order: &Order, before_last_word: impl FnOnce()) -> std::io::Result<()> {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
     let say = |reader: &mut BufReader<TcpStream>, text: &str| reader.get_mut().write_all(text.as_bytes());
     if matches!(order, Order::Hang | Order::TakeLate) {
-        // The end of what the client says is its end.
+        // Returns when the client closes the connection.
         let _ = reader.read(&mut [0; 1]);
     }
     before_last_word();
@@ -156,7 +153,7 @@ fn obey(reader: &mut BufReader<TcpStream>, order: &Order, before_last_word: impl
     }
 }
 
-/// The head of a request, and its body.
+/// Reads the head of a request and its body.
 fn request(reader: &mut BufReader<TcpStream>) -> std::io::Result<(String, Vec<u8>)> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Libraries of any size, always the same for the same size.
+//! Generates libraries of any size. The same size always gives the same files.
 
 use crate::{Numbers, write_files};
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ impl Numbers {
 }
 
 /// Writes this many skills of 2 to 6 KB, half of them folders and half of them in trees of categories. Returns a task that
-/// one of the tree skills answers.
+/// matches one of the tree skills.
 pub fn write_library(folder: &Path, skills: usize) -> String {
     let mut numbers = Numbers(42);
     let mut task = String::new();
@@ -43,7 +43,7 @@ pub fn write_library(folder: &Path, skills: usize) -> String {
             write_files(folder, &[(&format!("team{group}/skill-{number}/SKILL.md"), &text)]);
         } else {
             let mut keywords: Vec<String> = (0..2).map(|_| numbers.word()).collect();
-            // Long enough to be nobody else's.
+            // Long enough to be unique.
             keywords.extend((0..4).map(|_| [numbers.word(), numbers.word(), numbers.word()].concat()));
             task = format!("write the {} of our component", keywords[2..].join(" and the "));
             let keywords = keywords.join(", ");

@@ -1,10 +1,11 @@
-//! A git server on this machine: smart HTTP, with or without TLS and a token, that misbehaves on order.
+//! A git server on this machine: smart HTTP, with or without TLS and a token, with faults on demand.
 
 mod upload_pack;
 
 pub use crate::authority::Authority;
 pub use crate::wire::Request;
 
+use crate::PATIENCE;
 use crate::wire::{self, Answer};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -16,50 +17,47 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Longer than anything a test waits for, on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// Which answers go wrong.
+/// Which answers have the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
-    /// The list of branches, which comes first.
+    /// The list of branches, which is requested first.
     Refs,
-    /// What follows it.
+    /// The objects.
     Pack,
     Everything,
 }
 
-/// How they go wrong.
+/// What is wrong with an answer.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// Another status, with a page for people.
+    /// Another status, with a page in HTML.
     Status(u16),
-    /// A page for people in place of what was asked for, as some networks have before one signs in.
+    /// A page in HTML instead, like the sign-in page of some networks.
     Page,
-    /// The same, as if it were what was asked for.
+    /// A page in HTML with the headers of the proper answer.
     DisguisedPage,
-    /// The same path and query below another address, for who is let in.
+    /// A redirect to the same path and query at another address, for clients with access.
     Redirect(String),
-    /// Nothing, until the server behaves again.
+    /// Nothing, until `behave` is called.
     Hang,
-    /// So many bytes of the answer, and the rest when the server behaves again.
+    /// This many bytes of the answer, and the rest when `behave` is called.
     Stall(usize),
-    /// So many bytes of the answer, and then the end of the connection.
+    /// This many bytes of the answer, and then the end of the connection.
     Cut(usize),
-    /// So many bytes at a time, with a pause after each.
+    /// This many bytes at a time, with a pause after each.
     Drip(usize, Duration),
-    /// The end of the connection before a byte of the answer.
+    /// The end of the connection without an answer.
     HangUp,
 }
 
-/// A running server. Ends with the value.
+/// A running server. Stopped when the value is dropped.
 pub struct GitServer {
     address: SocketAddr,
     scheme: &'static str,
     shared: Arc<Shared>,
 }
 
-/// What all connections know.
+/// State that all connections share.
 struct Shared {
     /// Where the repositories are.
     folder: PathBuf,
@@ -108,27 +106,27 @@ impl GitServer {
         Self { address, scheme, shared }
     }
 
-    /// Lets in only who shows this token as the password.
+    /// Requires this token as the password.
     pub fn require_token(&self, token: &str) {
         self.shared.state().token = Some(token.to_owned());
     }
 
-    /// The address of a repository, by the number of this machine.
+    /// The URL of a repository, with the IP address of this machine.
     pub fn url(&self, repository: &str) -> String {
         self.url_at("127.0.0.1", repository)
     }
 
-    /// The same by another name of this machine, or with user information before it.
+    /// The URL with another name of this machine, optionally with user information before it.
     pub fn url_at(&self, host: &str, repository: &str) -> String {
         format!("{}/{repository}.git", self.base_at(host))
     }
 
-    /// What stands before every path, by a name of this machine.
+    /// The URL without a path, with a name of this machine.
     pub fn base_at(&self, host: &str) -> String {
         format!("{}://{host}:{}", self.scheme, self.address.port())
     }
 
-    /// Goes wrong from now on.
+    /// Answers with a fault from now on.
     pub fn misbehave(&self, on: On, fault: Fault) {
         let mut state = self.shared.state();
         if matches!(fault, Fault::HangUp) {
@@ -137,18 +135,18 @@ impl GitServer {
         state.fault = Some((on, fault));
     }
 
-    /// Does what it should from now on, also in answers that were held back.
+    /// Answers properly from now on, and completes the answers that were held back.
     pub fn behave(&self) {
         self.shared.state().fault = None;
         self.shared.changed.notify_all();
     }
 
-    /// Everything that was asked so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.state().requests.clone()
     }
 
-    /// Waits until so many answers have been held back in all.
+    /// Waits until this many answers have been held back in total.
     pub fn wait_until_held(&self, count: usize) {
         self.shared.wait(&format!("{count} held answers"), |state| state.held >= count);
     }
@@ -161,7 +159,7 @@ impl Drop for GitServer {
         state.hang_up();
         drop(state);
         self.shared.changed.notify_all();
-        // Wakes the thread that waits for connections.
+        // Wakes the thread that accepts connections.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -198,7 +196,7 @@ impl Shared {
         assert!(!timeout.timed_out(), "no {what} in {PATIENCE:?}: {asked:#?}");
     }
 
-    /// Answers a connection until it ends. A client may go away at any moment.
+    /// Answers requests until the connection ends. A client may disconnect at any time.
     fn converse(&self, connection: TcpStream) {
         if self.refuses() {
             return;
@@ -274,7 +272,7 @@ impl Shared {
         wire::end_pieces(stream)
     }
 
-    /// Waits until the server behaves or ends.
+    /// Waits for `behave` or for the end of the server.
     fn hold(&self) {
         let mut state = self.state();
         state.held += 1;
@@ -283,19 +281,19 @@ impl Shared {
         drop(self.changed.wait_while(state, holds));
     }
 
-    /// Lets some time pass, unless the server ends or behaves meanwhile.
+    /// Pauses, unless `behave` is called or the server ends.
     fn pause(&self, time: Duration) {
         let holds = |state: &mut State| state.fault.is_some() && !state.ended;
         drop(self.changed.wait_timeout_while(self.state(), time, holds));
     }
 
-    /// The answer to who is not let in.
+    /// The answer to a client without access.
     fn closed(&self, request: &Request) -> Option<Answer> {
         let refusal = || Answer::page(401).header("WWW-Authenticate", "Basic realm=\"skills\"");
         (!self.state().lets_in(request)).then(refusal)
     }
 
-    /// The answer of a server that behaves.
+    /// The proper answer.
     fn proper(&self, request: &Request) -> Answer {
         if let Some(answer) = self.closed(request) {
             return answer;

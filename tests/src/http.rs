@@ -1,16 +1,12 @@
 //! A server that is reached over HTTP, and a client that writes every byte itself.
 
-use crate::{Launch, Session};
+use crate::{Launch, PATIENCE, Session};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::Deref;
-use std::time::Duration;
 
-/// Longer than anything a test waits for, on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The token of servers that were not told to make one.
+/// The token of servers that are started with `Launch::http`.
 pub const TOKEN: &str = "the-token-of-the-tests";
 
 /// A server on a free port of this machine.
@@ -19,7 +15,7 @@ pub struct HttpServer {
     client: Client,
 }
 
-/// Who knows where a server is.
+/// The address of a server, and how to talk to it.
 #[derive(Clone, Copy)]
 pub struct Client {
     address: SocketAddr,
@@ -31,7 +27,7 @@ impl Launch {
         self.env("SKILLCELL_HTTP_TOKEN", TOKEN).arg("--http").arg("127.0.0.1:0").listening()
     }
 
-    /// The same for a server that was told everything.
+    /// Starts a server whose arguments and variables are complete, and waits until it listens.
     pub fn listening(self) -> HttpServer {
         let session = self.silent();
         session.wait_for_log("/mcp\n");
@@ -66,7 +62,7 @@ impl Client {
         Connection::to(self.address)
     }
 
-    /// A request with everything right about it.
+    /// Builds a valid request.
     pub fn request(&self) -> HttpRequest {
         let headers = [
             ("Host", self.address.to_string()),
@@ -82,7 +78,7 @@ impl Client {
         }
     }
 
-    /// A message of JSON-RPC in a revision of MCP, with the headers that belong to it.
+    /// Builds the request for a JSON-RPC message in a revision of MCP, with the matching headers.
     pub fn message(&self, version: &str, message: &Value) -> HttpRequest {
         let mut request = self.request().header("MCP-Protocol-Version", version);
         if let Some(method) = message["method"].as_str() {
@@ -102,12 +98,12 @@ impl Client {
     }
 }
 
-/// A message that calls a tool.
+/// Builds the message that calls a tool.
 pub fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
-/// What goes over the wire.
+/// A request as it is sent.
 #[derive(Clone)]
 pub struct HttpRequest {
     line: String,
@@ -117,7 +113,7 @@ pub struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// The whole request line.
+    /// Sets the request line.
     pub fn line(mut self, line: &str) -> Self {
         line.clone_into(&mut self.line);
         self
@@ -128,7 +124,7 @@ impl HttpRequest {
         self.without(name).also(name, value)
     }
 
-    /// Adds a header, even if it is there already.
+    /// Adds a header, even if it exists already.
     pub fn also(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
@@ -146,7 +142,7 @@ impl HttpRequest {
         Self { body, ..self.header("Content-Length", &length) }
     }
 
-    /// Sends the body in pieces of a size.
+    /// Sends the body in chunks of a size.
     pub fn chunked(self, size: usize) -> Self {
         let mut body = Vec::new();
         for piece in self.body.chunks(size) {
@@ -172,29 +168,29 @@ impl HttpRequest {
         connection
     }
 
-    /// The same, and waits for the whole reply.
+    /// Sends it on a connection of its own and waits for the reply.
     pub fn reply(&self) -> Reply {
         self.send().reply()
     }
 }
 
-/// A connection to a server. Closed with the value.
+/// A connection to a server. Closed when the value is dropped.
 pub struct Connection {
     stream: BufReader<TcpStream>,
-    /// What was read of an event that is not complete yet.
+    /// The beginning of an event that is not complete yet.
     events: String,
-    /// How the body that is being read ends.
+    /// How the current body ends.
     body: Body,
 }
 
-/// How much of a body is to come.
+/// How much of a body is left.
 enum Body {
     Length(usize),
     Chunked,
     UntilClose,
 }
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -210,7 +206,7 @@ impl Connection {
         Self { stream: BufReader::new(stream), events: String::new(), body: Body::Length(0) }
     }
 
-    /// A server that has heard enough may close the connection meanwhile; what it said is still there to be read.
+    /// Writes bytes. A server may close the connection before it has read them all; its answer can still be read.
     pub fn write(&mut self, bytes: &[u8]) {
         let _ = self.stream.get_mut().write_all(bytes);
     }
@@ -219,7 +215,7 @@ impl Connection {
         self.write(&request.bytes());
     }
 
-    /// The head of the next reply. Its body is still to be read.
+    /// Reads the head of the next reply, but not the body.
     pub fn head(&mut self) -> Reply {
         let line = self.line();
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -239,7 +235,7 @@ impl Connection {
         reply
     }
 
-    /// The next reply, with all of its body.
+    /// Reads the next reply with its body.
     pub fn reply(&mut self) -> Reply {
         let mut reply = self.head();
         while let Some(piece) = self.piece() {
@@ -248,7 +244,7 @@ impl Connection {
         reply
     }
 
-    /// The next message on a stream of events, after its head. None at its end.
+    /// Reads the next message of a stream of events, after its head. None at the end.
     pub fn event(&mut self) -> Option<Value> {
         loop {
             while let Some((event, rest)) = self.events.split_once("\n\n") {
@@ -263,20 +259,20 @@ impl Connection {
         }
     }
 
-    /// Whether the server closed the connection and said nothing more.
+    /// Whether the server closed the connection without sending anything more.
     pub fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
-        // A connection may also be reset, when the server did not read everything.
+        // The connection is reset if the server did not read everything.
         let _ = self.stream.read_to_end(&mut rest);
         rest.is_empty()
     }
 
-    /// Goes away, as a client does that no longer wants an answer.
+    /// Disconnects, as a client that no longer wants an answer does.
     pub fn hang_up(self) {
         let _ = self.stream.get_ref().shutdown(Shutdown::Both);
     }
 
-    /// The next part of a body. None at its end.
+    /// Reads the next part of a body. None at the end.
     fn piece(&mut self) -> Option<String> {
         let mut bytes = Vec::new();
         match std::mem::replace(&mut self.body, Body::Length(0)) {
@@ -315,7 +311,7 @@ impl Reply {
         self.headers.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The body, which has to be a message.
+    /// The body, which must be JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }

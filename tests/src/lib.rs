@@ -1,4 +1,4 @@
-//! Drives the real server: its binary, over its standard input and output.
+//! Drives the real server: its binary, over standard input and output or over HTTP.
 
 mod authority;
 mod case;
@@ -28,6 +28,16 @@ pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// How long a test waits for something that must happen. Far more than it takes, because no test asserts that it is quick.
+pub const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Limit for what must not wait for something that hangs. The benches measure how long it takes; what hangs in a test does so
+/// for a minute or longer.
+pub const SOON: Duration = Duration::from_secs(30);
+
+/// The longest that a request waits for changes on disk. An answer that took longer may have been made from older files.
+pub const MAX_WAIT: Duration = Duration::from_secs(1);
+
 /// The top folder of the repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the repository").to_owned()
@@ -42,7 +52,17 @@ pub fn write_files(folder: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// Every file below a folder, in order. A link is a file.
+/// Replaces a file, or creates it, in one step: no reader ever sees a part of it.
+pub fn put_file(folder: &Path, path: &str, bytes: impl AsRef<[u8]>) {
+    let file = folder.join(path);
+    let parent = file.parent().expect("a file is in a folder");
+    std::fs::create_dir_all(parent).expect("a writable folder");
+    let next = parent.join(".next");
+    std::fs::write(&next, bytes).expect("a writable folder");
+    std::fs::rename(next, file).expect("a writable folder");
+}
+
+/// Every file below a folder, sorted. A symbolic link counts as a file.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let (mut found, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = waiting.pop() {
@@ -56,12 +76,11 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Waits for something that nobody tells of.
+/// Polls until a condition holds, for what sends no event. Panics after `PATIENCE`.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    const PATIENCE: Duration = Duration::from_mins(1);
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what} did not come in {PATIENCE:?}");
+        assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
         std::thread::park_timeout(Duration::from_millis(10));
     }
 }

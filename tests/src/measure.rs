@@ -1,4 +1,4 @@
-//! What benchmarks have in common.
+//! Helpers of the benchmarks.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ pub fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// A time in milliseconds, with the digits that matter.
+/// Formats a time in milliseconds, with a suitable number of digits.
 pub fn shown(time: Duration) -> String {
     let milliseconds = time.as_secs_f64() * 1e3;
     match milliseconds {
@@ -23,7 +23,7 @@ pub fn shown(time: Duration) -> String {
     }
 }
 
-/// Resident memory of a process in megabytes, as the kernel counts it.
+/// Returns the resident memory of a process in megabytes.
 pub fn memory(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");

@@ -1,4 +1,4 @@
-//! The engine without its sandbox, to see what the border costs.
+//! The engine without its sandbox, to measure what the sandbox costs.
 
 use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{
     Change, Duplicates, Listing, Location, OperatorSettings,
@@ -33,7 +33,7 @@ impl Root for NativeRoot {
     }
 }
 
-/// A catalog of a folder, in this process.
+/// Builds the catalog of a folder in this process.
 pub fn native_catalog(folder: &Path) -> Catalog {
     let root = Box::new(NativeRoot(folder.to_owned()));
     let mut catalog = Catalog::new(vec![root], OperatorSettings::default(), Duplicates::Refuse);

@@ -1,6 +1,6 @@
-//! Numbers that look like chance and are the same in every run.
+//! Pseudo-random numbers that are the same in every run.
 
-/// Made from where it starts. Quality does not matter here, repeatability does.
+/// A generator with its state. Repeatability matters here, quality does not.
 pub struct Numbers(pub u64);
 
 impl Numbers {

@@ -1,4 +1,4 @@
-//! A clone of a repository as somebody works in it.
+//! The working copy of a repository.
 
 use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature, Time};
 use std::path::Path;
@@ -7,13 +7,13 @@ use tempfile::TempDir;
 /// The branch that is checked out first.
 const BRANCH: &str = "feature/login";
 
-/// A folder with files, a commit, a branch, and the remote that it comes from.
+/// A folder with files, a commit, a branch and a remote.
 pub struct Project {
     folder: TempDir,
 }
 
 impl Project {
-    /// A clone of `octo-org/hello` at GitHub with these files.
+    /// Creates a clone of `octo-org/hello` at GitHub with these files.
     pub fn with(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         crate::write_files(folder.path(), files);
@@ -30,7 +30,7 @@ impl Project {
         self.folder.path()
     }
 
-    /// Commits every file to the branch that is checked out.
+    /// Commits every file to the current branch.
     pub fn commit(&self, message: &str) -> String {
         let repository = self.repository();
         let mut index = repository.index().expect("an index");
@@ -43,7 +43,7 @@ impl Project {
         id.to_string()
     }
 
-    /// The commit that is checked out.
+    /// The current commit.
     pub fn head(&self) -> String {
         self.repository().refname_to_id("HEAD").expect("there is a first commit").to_string()
     }
@@ -56,7 +56,7 @@ impl Project {
         repository.set_head(&format!("refs/heads/{name}")).expect("a branch");
     }
 
-    /// Checks out the commit without a branch.
+    /// Detaches `HEAD` from its branch.
     pub fn detach(&self) {
         let repository = self.repository();
         let commit = repository.refname_to_id("HEAD").expect("there is a first commit");

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// One question, as the files have it. Without `right`, no skill is.
+/// One question in the format of the files. Without `right`, no skill matches.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
@@ -20,7 +20,7 @@ pub fn skills() -> PathBuf {
     repository().join("fixtures/ranking/skills")
 }
 
-/// The questions of all files of one part: `tune` is what scorers are tuned on, only `report` says how good they are.
+/// Reads the questions of one part: scorers are tuned on `tune`, and only `report` measures how good they are.
 pub fn questions(part: &str) -> Vec<Question> {
     let entries = std::fs::read_dir(repository().join("fixtures/ranking/questions")).expect("in the repository");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
@@ -33,13 +33,13 @@ pub fn questions(part: &str) -> Vec<Question> {
     files.iter().filter(of_part).flat_map(read).collect()
 }
 
-/// A server with one scorer, which shows more candidates than usual so that ranks can be seen.
+/// Starts a server with one scorer, and with enough candidates in its answers to see ranks.
 pub fn server(binary: &Path, scorer: &str) -> Session {
     let config = format!("matching: {{scorer: {scorer}, max_results: 10}}\n");
     Launch::new(binary).config(&config).arg(skills()).start()
 }
 
-/// What became of the questions, counted.
+/// Counts of the outcomes.
 #[derive(Default)]
 pub struct Tally {
     pub scorer: &'static str,
@@ -47,14 +47,14 @@ pub struct Tally {
     pub right_at_1: u32,
     pub right_in_3: u32,
     pub reciprocal_ranks: f64,
-    /// Right at 1, and not only one of several to choose from.
+    /// Right at 1, as the only answer.
     pub clearly_right: u32,
-    /// One skill was given, and another would have been right.
+    /// A single answer that is wrong.
     pub clearly_wrong: u32,
     pub wrongly_empty: u32,
     pub without_answer: u32,
     pub answered: u32,
-    /// Right at 1, or rightly empty, and all, for each style.
+    /// For each style, the number of good outcomes (right at 1 or rightly empty) and of all.
     pub styles: BTreeMap<String, (u32, u32)>,
 }
 
@@ -66,7 +66,7 @@ impl Tally {
             tally.count(question, &Outcome::of(&mut session, &question.ask));
         }
         let log = session.log();
-        // Where a scorer fails, the built-in one answers and a warning says so.
+        // When a scorer fails, the built-in one answers and a warning is logged.
         assert!(!log.contains("WARN") && !log.contains("ERROR"), "`{scorer}` did not rank everything:\n{log}");
         tally
     }
@@ -91,19 +91,19 @@ impl Tally {
         *style = (style.0 + u32::from(is_good), style.1 + 1);
     }
 
-    /// What is promised of `hybrid` on the part to report, and whether it is kept.
+    /// The promises of `hybrid` on the part `report`, and whether they hold.
     pub fn promises(&self) -> [(bool, String); 3] {
         /// In percent of the questions that have an answer, or have none.
-        const LEAST_RIGHT_AT_1: f64 = 75.0;
-        const MOST_WRONGLY_EMPTY: f64 = 5.0;
-        const MOST_ANSWERED: f64 = 20.0;
+        const MIN_RIGHT_AT_1: f64 = 75.0;
+        const MAX_WRONGLY_EMPTY: f64 = 5.0;
+        const MAX_ANSWERED: f64 = 20.0;
         let right = percent(self.right_at_1, self.with_answer);
         let empty = percent(self.wrongly_empty, self.with_answer);
         let answered = percent(self.answered, self.without_answer);
         [
-            (right >= LEAST_RIGHT_AT_1, format!("right at 1 for at least {LEAST_RIGHT_AT_1} %: {right:.1}")),
-            (empty <= MOST_WRONGLY_EMPTY, format!("wrongly empty for at most {MOST_WRONGLY_EMPTY} %: {empty:.1}")),
-            (answered <= MOST_ANSWERED, format!("answers at most {MOST_ANSWERED} % of what has none: {answered:.1}")),
+            (right >= MIN_RIGHT_AT_1, format!("right at 1 for at least {MIN_RIGHT_AT_1} %: {right:.1}")),
+            (empty <= MAX_WRONGLY_EMPTY, format!("wrongly empty for at most {MAX_WRONGLY_EMPTY} %: {empty:.1}")),
+            (answered <= MAX_ANSWERED, format!("answers at most {MAX_ANSWERED} % of what has none: {answered:.1}")),
         ]
     }
 }
@@ -112,7 +112,7 @@ pub fn percent(part: u32, all: u32) -> f64 {
     100.0 * f64::from(part) / f64::from(all)
 }
 
-/// What `get_skill` answered: nothing, one skill, or several to choose from, best first.
+/// The answer of `get_skill`: nothing, one skill, or several candidates, best first.
 struct Outcome {
     found: Vec<String>,
     is_clear: bool,

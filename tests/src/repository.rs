@@ -1,4 +1,4 @@
-//! Repositories as others push to them.
+//! Repositories that are fetched from.
 
 use git2::{Index, IndexEntry, IndexTime, Oid, Repository, RepositoryInitOptions, Signature, Time};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Makes `NAME.git` in the folder.
+    /// Creates `NAME.git` in the folder.
     pub fn create(folder: &Path, name: &str) -> Self {
         let path = folder.join(format!("{name}.git"));
         let mut how = RepositoryInitOptions::new();
@@ -18,7 +18,7 @@ impl Upstream {
         Self { path }
     }
 
-    /// The same with a first commit of these files on `main`.
+    /// Creates `NAME.git` in the folder, with a first commit of these files on `main`.
     pub fn with(folder: &Path, name: &str, files: &[(&str, &str)]) -> Self {
         let upstream = Self::create(folder, name);
         upstream.push("main", files);
@@ -29,25 +29,25 @@ impl Upstream {
         &self.path
     }
 
-    /// Its address without a server.
+    /// Its `file://` URL.
     pub fn file_url(&self) -> String {
         format!("file://{}", self.path.display())
     }
 
-    /// Adds a commit in which these files have these texts and the others are as before. Begins the branch if it is new.
+    /// Adds a commit that changes these files. Creates the branch if it does not exist.
     pub fn push(&self, branch: &str, files: &[(&str, &str)]) -> String {
         let written: Vec<(&str, Option<&str>)> = files.iter().map(|(path, text)| (*path, Some(*text))).collect();
         self.push_changes(branch, &written)
     }
 
-    /// The same, where a file without a text goes.
+    /// Adds a commit that changes these files, and removes those without a text.
     pub fn push_changes(&self, branch: &str, changes: &[(&str, Option<&str>)]) -> String {
         let repository = self.open();
         let parent = repository.refname_to_id(&reference(branch)).ok();
         commit(&repository, branch, parent, changes)
     }
 
-    /// Replaces a branch by one commit without a past, in which there are only these files.
+    /// Replaces a branch with one commit without parents that has only these files.
     pub fn force_push(&self, branch: &str, files: &[(&str, &str)]) -> String {
         let written: Vec<(&str, Option<&str>)> = files.iter().map(|(path, text)| (*path, Some(*text))).collect();
         commit(&self.open(), branch, None, &written)
@@ -57,7 +57,7 @@ impl Upstream {
         self.open().find_reference(&reference(branch)).and_then(|mut branch| branch.delete()).expect("a branch");
     }
 
-    /// Where a branch points.
+    /// The commit that a branch points to.
     pub fn tip(&self, branch: &str) -> String {
         self.open().refname_to_id(&reference(branch)).expect("a branch").to_string()
     }
@@ -67,7 +67,7 @@ impl Upstream {
     }
 }
 
-/// Puts a commit on a branch: the files of its parent with these changes.
+/// Adds a commit to a branch: the files of its parent with these changes.
 fn commit(repository: &Repository, branch: &str, parent: Option<Oid>, changes: &[(&str, Option<&str>)]) -> String {
     let mut index = Index::new().expect("memory");
     let parent = parent.map(|id| repository.find_commit(id).expect("a commit"));

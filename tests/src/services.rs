@@ -1,4 +1,4 @@
-//! Services on this machine that speak HTTPS, answer as recorded, and misbehave on order.
+//! HTTPS services on this machine with recorded answers, and faults on demand.
 
 mod listening;
 mod moment;
@@ -8,7 +8,7 @@ pub use crate::wire::{Answer, Request};
 pub use moment::now;
 
 use crate::authority::Authority;
-use crate::wire;
+use crate::{PATIENCE, wire};
 use listening::{Listening, Stream};
 use recording::Recording;
 use serde_json::json;
@@ -16,42 +16,39 @@ use std::io::{self, BufReader, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Longer than anything a test waits for, on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// How long a service that drips waits between drops.
+/// The pause between two bytes of `Misbehavior::Drip`.
 const DROP: Duration = Duration::from_millis(50);
 
-/// What becomes of a request in place of the recorded answer.
+/// What a service does instead of giving the recorded answer.
 #[derive(Debug, Clone)]
-pub enum Deed {
-    /// This is answered.
+pub enum Misbehavior {
+    /// Gives this answer.
     Say(Answer),
-    /// These are answered in turn, over and over.
+    /// Gives these answers in turn, over and over.
     Turns(Vec<Answer>),
-    /// Nothing, until the service behaves.
+    /// Sends nothing until `behave` is called.
     Hang,
-    /// The head of the answer and white space, a little at a time; the rest when the service behaves.
+    /// Sends the head of the answer and white space, a byte at a time, and the rest when `behave` is called.
     Drip,
-    /// The end of the connection, and nothing before it.
+    /// Closes the connection without an answer.
     HangUp,
-    /// So many bytes of the answer, and then the end of the connection.
+    /// Sends this many bytes of the answer and closes the connection.
     Cut(usize),
-    /// JSON without an end, in so many bytes.
+    /// Sends a JSON array of this many bytes.
     Huge(usize),
-    /// Everything that came, headers and all.
+    /// Sends the whole request back, with its headers.
     Echo,
-    /// These parts of an answer, each after the first when a test says so.
+    /// Sends the first of these parts of an answer, and each other one when `go_on` is called.
     Parts(Answer, Vec<String>),
 }
 
-impl Deed {
+impl Misbehavior {
     pub fn redirect(to: impl Into<String>) -> Self {
         Self::Say(Answer::json(302, &json!({})).header("location", to))
     }
 }
 
-/// A running service. Ends with the value.
+/// A running service. Stopped when the value is dropped.
 pub struct Service {
     shared: Arc<Shared>,
     listening: Listening,
@@ -65,26 +62,26 @@ struct Shared {
 #[derive(Default)]
 struct State {
     recording: Option<Recording>,
-    deed: Option<Deed>,
+    misbehavior: Option<Misbehavior>,
     requests: Vec<Request>,
-    /// Requests since it misbehaves.
+    /// Requests since `misbehave` was called.
     turn: usize,
-    /// Parts that may be sent besides the first.
+    /// How many parts may be sent besides the first.
     parts: usize,
     ended: bool,
 }
 
 impl Service {
-    /// Says nothing of its own yet. Its certificate is signed by this authority.
+    /// Starts a service without recorded answers, with a certificate of this authority.
     pub fn start(authority: &Authority) -> Self {
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
         let theirs = Arc::clone(&shared);
-        // A client may go away at any moment.
+        // A client may disconnect at any time.
         let listening = Listening::start(authority.server(), move |stream| drop(theirs.converse(stream)));
         Self { shared, listening }
     }
 
-    /// Answers as `fixtures/services/NAME`, recorded at this commit.
+    /// Starts a service with the answers of `fixtures/services/NAME`, for this commit.
     pub fn recorded(name: &str, authority: &Authority, commit: &str) -> Self {
         let service = Self::start(authority);
         let recording = Recording::open(name, &service.address(), commit);
@@ -92,12 +89,12 @@ impl Service {
         service
     }
 
-    /// Where it is, by the usual name of this machine.
+    /// Its address, with the name `localhost`.
     pub fn address(&self) -> String {
         self.address_at("localhost")
     }
 
-    /// The same by another name of this machine.
+    /// Its address, with another name of this machine.
     pub fn address_at(&self, host: &str) -> String {
         format!("https://{host}:{}", self.port())
     }
@@ -106,7 +103,7 @@ impl Service {
         self.listening.port()
     }
 
-    /// What an integration should make of the recorded answers from now on.
+    /// Moves the recorded answers to the current time, and returns what an integration should make of them.
     pub fn expected(&self, answer: &str) -> String {
         let mut state = self.shared.state();
         let recording = state.recording.as_mut().expect("a service that was recorded");
@@ -114,15 +111,15 @@ impl Service {
         recording.expected(answer)
     }
 
-    /// Does this with every request from now on.
-    pub fn misbehave(&self, deed: Deed) {
+    /// Handles every request like this from now on.
+    pub fn misbehave(&self, misbehavior: Misbehavior) {
         let mut state = self.shared.state();
-        (state.deed, state.turn, state.parts) = (Some(deed), 0, 0);
+        (state.misbehavior, state.turn, state.parts) = (Some(misbehavior), 0, 0);
     }
 
-    /// Answers as recorded from now on, also what was held back.
+    /// Gives the recorded answers from now on, also to requests that wait.
     pub fn behave(&self) {
-        self.shared.state().deed = None;
+        self.shared.state().misbehavior = None;
         self.shared.changed.notify_all();
     }
 
@@ -132,19 +129,19 @@ impl Service {
         self.shared.changed.notify_all();
     }
 
-    /// Everything that was asked so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.state().requests.clone()
     }
 
-    /// Waits until so many requests came in all.
+    /// Waits until this many requests were received in total.
     pub fn wait_for(&self, count: usize) {
         let waiting = |state: &mut State| state.requests.len() < count;
         let waited = self.shared.changed.wait_timeout_while(self.shared.state(), PATIENCE, waiting);
         let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-        let came = state.requests.len();
+        let received = state.requests.len();
         drop(state);
-        assert!(!timeout.timed_out(), "only {came} of {count} requests in {PATIENCE:?}");
+        assert!(!timeout.timed_out(), "only {received} of {count} requests in {PATIENCE:?}");
     }
 }
 
@@ -165,31 +162,38 @@ impl Shared {
         while let Some(request) = Request::read(&mut stream)? {
             let mut state = self.state();
             state.requests.push(request.clone());
-            let deed = match state.deed.clone() {
-                Some(Deed::Turns(answers)) => Some(Deed::Say(answers[state.turn % answers.len()].clone())),
+            let misbehavior = match state.misbehavior.clone() {
+                Some(Misbehavior::Turns(answers)) => {
+                    Some(Misbehavior::Say(answers[state.turn % answers.len()].clone()))
+                }
                 other => other,
             };
             state.turn += 1;
             drop(state);
             self.changed.notify_all();
-            self.answer(&request, deed, stream.get_mut())?;
+            self.answer(&request, misbehavior, stream.get_mut())?;
         }
         Ok(())
     }
 
-    fn answer(&self, request: &Request, deed: Option<Deed>, mut stream: &mut dyn Stream) -> io::Result<()> {
+    fn answer(
+        &self,
+        request: &Request,
+        misbehavior: Option<Misbehavior>,
+        mut stream: &mut dyn Stream,
+    ) -> io::Result<()> {
         let stream = &mut stream;
-        match deed {
+        match misbehavior {
             None => whole(&self.proper(request), stream),
-            Some(Deed::Say(answer)) => whole(&answer, stream),
-            Some(Deed::Turns(_)) => unreachable!("each turn is something to say"),
-            Some(Deed::Echo) => whole(&echo(request), stream),
-            Some(Deed::Hang) => {
-                let waiting = |state: &mut State| matches!(state.deed, Some(Deed::Hang)) && !state.ended;
+            Some(Misbehavior::Say(answer)) => whole(&answer, stream),
+            Some(Misbehavior::Turns(_)) => unreachable!("each turn is something to say"),
+            Some(Misbehavior::Echo) => whole(&echo(request), stream),
+            Some(Misbehavior::Hang) => {
+                let waiting = |state: &mut State| matches!(state.misbehavior, Some(Misbehavior::Hang)) && !state.ended;
                 drop(self.changed.wait_while(self.state(), waiting));
                 whole(&self.proper(request), stream)
             }
-            Some(Deed::Drip) => {
+            Some(Misbehavior::Drip) => {
                 let answer = self.proper(request);
                 answer.write_head(stream)?;
                 while self.still_drips() {
@@ -198,14 +202,14 @@ impl Shared {
                 wire::write_piece(stream, &answer.body)?;
                 wire::end_pieces(stream)
             }
-            Some(Deed::HangUp) => Err(io::ErrorKind::ConnectionAborted.into()),
-            Some(Deed::Cut(bytes)) => {
+            Some(Misbehavior::HangUp) => Err(io::ErrorKind::ConnectionAborted.into()),
+            Some(Misbehavior::Cut(bytes)) => {
                 let answer = self.proper(request);
                 answer.write_head(stream)?;
                 wire::write_piece(stream, &answer.body[..answer.body.len().min(bytes)])?;
                 Err(io::ErrorKind::ConnectionAborted.into())
             }
-            Some(Deed::Huge(bytes)) => {
+            Some(Misbehavior::Huge(bytes)) => {
                 Answer::ok("application/json", "").write_head(stream)?;
                 wire::write_piece(stream, b"[0")?;
                 let piece = b",0".repeat(32 << 10);
@@ -215,7 +219,7 @@ impl Shared {
                 wire::write_piece(stream, b"]")?;
                 wire::end_pieces(stream)
             }
-            Some(Deed::Parts(answer, parts)) => {
+            Some(Misbehavior::Parts(answer, parts)) => {
                 answer.write_head(stream)?;
                 for (number, part) in parts.iter().enumerate() {
                     let waiting = |state: &mut State| state.parts < number && !state.ended;
@@ -227,16 +231,16 @@ impl Shared {
         }
     }
 
-    /// Waits for the next drop, or for better behaviour.
+    /// Waits for the time of the next byte. False when `behave` was called or the service ends.
     fn still_drips(&self) -> bool {
-        let waiting = |state: &mut State| matches!(state.deed, Some(Deed::Drip)) && !state.ended;
+        let waiting = |state: &mut State| matches!(state.misbehavior, Some(Misbehavior::Drip)) && !state.ended;
         let waited = self.changed.wait_timeout_while(self.state(), DROP, waiting);
         let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         drop(state);
         timeout.timed_out()
     }
 
-    /// The answer of a service that behaves.
+    /// The recorded answer.
     fn proper(&self, request: &Request) -> Answer {
         let state = self.state();
         state.recording.as_ref().map_or_else(|| Answer::json(200, &json!({})), |recording| recording.answer(request))

@@ -1,33 +1,33 @@
 //! A server process, and a conversation with it.
 
+use crate::{MAX_WAIT, PATIENCE, SOON};
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::{File, Permissions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than anything a test waits for, on the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// How a server is started.
+/// How a server or another command is started.
 pub struct Launch {
     command: Command,
-    /// A home of its own, so that no test sees another or the machine's.
+    /// A home folder of its own, which isolates tests from each other and from the machine.
     home: TempDir,
 }
 
 impl Launch {
-    /// `skillcell serve` with nothing known of the machine it runs on.
+    /// Runs `skillcell serve` in a clean environment.
     pub fn new(binary: impl AsRef<Path>) -> Self {
         Self::bare(binary).arg("serve")
     }
 
-    /// The same without a command.
+    /// Runs the binary in a clean environment, without a subcommand.
     pub fn bare(binary: impl AsRef<Path>) -> Self {
         let mut command = Command::new(binary.as_ref());
         for name in
@@ -59,14 +59,14 @@ impl Launch {
         self
     }
 
-    /// The home of this server, where its configuration, its records and its cache are.
+    /// The home folder, with the configuration, the records and the cache.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Uses a home that several servers share.
+    /// Uses a home folder that several servers share.
     pub fn with_home(mut self, home: &Path) -> Self {
-        self.command.env("HOME", home);
+        self.command.env("HOME", home).env_remove("XDG_CACHE_HOME");
         self
     }
 
@@ -83,12 +83,24 @@ impl Launch {
         self
     }
 
-    /// What will be run, for what only one test needs.
+    /// Gives access to the command, for what only one test needs.
     pub fn command(&mut self) -> &mut Command {
         &mut self.command
     }
 
-    /// Runs as the user `nobody` where the test runs as root, whom no permission stops.
+    /// Shares compiled code with other tests, so that each component is compiled once.
+    pub fn with_shared_cache(mut self) -> Self {
+        let settings = self.home.path().join(".config/skillcell");
+        std::fs::create_dir_all(&settings).expect("a writable home");
+        // The server trusts only code that its own key signed.
+        let key = settings.join("cache.key");
+        std::fs::write(&key, [1; 32]).expect("a writable home");
+        std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("a writable home");
+        self.command.env("XDG_CACHE_HOME", Path::new(env!("COMPONENTS")).join("compiled"));
+        self
+    }
+
+    /// Runs as the user `nobody` if the test runs as root, whom no permission stops.
     pub fn unprivileged(mut self) -> Self {
         const NOBODY: u32 = 65_534;
         let output = Command::new("id").arg("-u").output().expect("every Unix has `id`");
@@ -98,34 +110,25 @@ impl Launch {
         self
     }
 
-    /// Runs a command to its end.
+    /// Runs the command to completion.
     pub fn output(mut self) -> std::process::Output {
         self.command.stdin(Stdio::null()).output().expect("the program starts")
     }
 
-    /// Starts the server and says nothing to it yet.
+    /// Starts the server without sending anything.
     pub fn silent(mut self) -> Session {
-        let piped = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let log = Log::default();
+        let piped = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log.writer());
         let mut child = piped.spawn().expect("the server starts");
         let (sender, messages) = mpsc::channel();
         let stdout = BufReader::new(child.stdout.take().expect("piped"));
         std::thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                // Anything on standard output that is no message is a mistake that tests must see.
+                // Anything else on standard output is a bug that tests must see.
                 let message = serde_json::from_str(&line).unwrap_or_else(|_| json!({"not a message": line}));
                 if sender.send(message).is_err() {
                     break;
                 }
-            }
-        });
-        let log = Arc::new((Mutex::new(String::new()), Condvar::new()));
-        let theirs = Arc::clone(&log);
-        let mut stderr = child.stderr.take().expect("piped");
-        std::thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(length @ 1..) = stderr.read(&mut buffer) {
-                theirs.0.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
-                theirs.1.notify_all();
             }
         });
         let stdin = child.stdin.take();
@@ -137,19 +140,21 @@ impl Launch {
             notices: VecDeque::new(),
             stateless: false,
             next_id: 1,
-            log,
+            asked: HashMap::new(),
+            slowest: Duration::ZERO,
+            log: Mutex::new(log),
             home: self.home,
         }
     }
 
-    /// Starts the server and shakes hands.
+    /// Starts the server and completes the handshake.
     pub fn start(self) -> Session {
         let mut session = self.silent();
         session.initialize("2025-11-25");
         session
     }
 
-    /// Starts the server for a client of the revision without a handshake.
+    /// Starts the server for a client of the stateless revision, which has no handshake.
     pub fn modern(self) -> Session {
         let mut session = self.silent();
         session.stateless = true;
@@ -157,20 +162,24 @@ impl Launch {
     }
 }
 
-/// A running server. Ends with the value.
+/// A running server. Killed when the value is dropped.
 pub struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
-    /// Behind a lock only so that several threads can look at one session.
+    /// In a lock only so that several threads can share a session.
     messages: Mutex<Receiver<Value>>,
-    /// Answers that came before they were waited for.
+    /// Answers that arrived before they were waited for.
     early: HashMap<String, Value>,
-    /// Notifications that nobody waited for yet.
+    /// Notifications that were not consumed yet.
     notices: VecDeque<Value>,
-    /// Whether each request says everything about the client.
+    /// Whether each request carries everything about the client.
     stateless: bool,
     next_id: u64,
-    log: Arc<(Mutex<String>, Condvar)>,
+    /// When requests were sent that have no answer yet.
+    asked: HashMap<String, Instant>,
+    /// The longest that an answer took since `fresh` began.
+    slowest: Duration,
+    log: Mutex<Log>,
     home: TempDir,
 }
 
@@ -187,13 +196,13 @@ impl Session {
         answer
     }
 
-    /// Sends a request and waits for its whole answer.
+    /// Sends a request and waits for its answer.
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.post(method, params);
         self.answer(&id)
     }
 
-    /// The result of a request that must not fail.
+    /// Returns the result of a request that must succeed.
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
     pub fn result(&mut self, method: &str, params: Value) -> Value {
         let mut answer = self.request(method, params.clone());
@@ -201,7 +210,7 @@ impl Session {
         answer["result"].take()
     }
 
-    /// The error of a request that must fail.
+    /// Returns the error of a request that must fail.
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
     pub fn error(&mut self, method: &str, params: Value) -> Value {
         let mut answer = self.request(method, params.clone());
@@ -209,7 +218,7 @@ impl Session {
         answer["error"].take()
     }
 
-    /// The pages of a list, each as one result.
+    /// Returns the pages of a list, each as one result.
     pub fn pages(&mut self, method: &str) -> Vec<Value> {
         let mut pages = vec![self.result(method, json!({}))];
         let mut cursors = Vec::new();
@@ -221,7 +230,7 @@ impl Session {
         pages
     }
 
-    /// Everything that a list holds, from all its pages.
+    /// Returns the items of a list, from all its pages.
     pub fn all(&mut self, method: &str, field: &str) -> Vec<Value> {
         let mut pages = self.pages(method);
         let items = |page: &mut Value| match page[field].take() {
@@ -241,11 +250,31 @@ impl Session {
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "tests", "version": "1"});
         }
+        self.asked.insert(id.to_string(), Instant::now());
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         id
     }
 
-    /// Calls a tool and returns the answer's `result`, or the whole message if it is an error.
+    /// Returns what `ask` does, and asks again if an answer took so long that the server may have stopped waiting for the
+    /// disk: such an answer need not be fresh.
+    pub fn fresh<T>(&mut self, mut ask: impl FnMut(&mut Self) -> T) -> T {
+        // Answers about one skill wait less than others. Quick answers of both kinds are fresh.
+        const QUICK: Duration = Duration::from_millis(200);
+        const TRIES: usize = 20;
+        let began = Instant::now();
+        for attempt in 0.. {
+            self.slowest = Duration::ZERO;
+            let answer = ask(self);
+            let limit = if attempt < TRIES { QUICK } else { MAX_WAIT };
+            if self.slowest < limit {
+                return answer;
+            }
+            assert!(began.elapsed() < PATIENCE, "every answer takes {MAX_WAIT:?}; log:\n{}", self.log());
+        }
+        unreachable!("it returns or panics")
+    }
+
+    /// Calls a tool and returns the `result`, or the whole message if it is an error.
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
@@ -276,19 +305,27 @@ impl Session {
 
     /// Waits for the answer to a request.
     pub fn answer(&mut self, id: &Value) -> Value {
-        if let Some(answer) = self.early.remove(&id.to_string()) {
-            return answer;
-        }
-        loop {
-            let message = self.next_message();
-            if message["id"] == *id {
-                return message;
+        let answer = self.early.remove(&id.to_string()).unwrap_or_else(|| {
+            loop {
+                let message = self.next_message();
+                if message["id"] == *id {
+                    break message;
+                }
+                self.keep(message);
             }
-            self.keep(message);
+        });
+        if let Some(asked) = self.asked.remove(&id.to_string()) {
+            self.slowest = self.slowest.max(asked.elapsed());
         }
+        answer
     }
 
-    /// Waits for the next notification with this method. Everything else is kept.
+    /// Whether the answer to a request arrived before the message that was received last.
+    pub fn is_answered(&self, id: &Value) -> bool {
+        self.early.contains_key(&id.to_string())
+    }
+
+    /// Waits for the next notification with this method. Keeps everything else.
     pub fn notification(&mut self, method: &str) -> Value {
         loop {
             if let Some(place) = self.notices.iter().position(|notice| notice["method"] == method) {
@@ -299,13 +336,13 @@ impl Session {
         }
     }
 
-    /// The next notification, whatever it says. Answers are kept.
+    /// Waits for the next notification of any method. Keeps answers.
     pub fn notice(&mut self) -> Value {
         while self.notices.is_empty() {
             let message = self.next_message();
             self.keep(message);
         }
-        self.notices.pop_front().expect("one was waited for")
+        self.notices.pop_front().expect("it was just received")
     }
 
     fn keep(&mut self, message: Value) {
@@ -316,7 +353,7 @@ impl Session {
         }
     }
 
-    /// The next message of the server, whatever it is.
+    /// Waits for the next message of the server.
     pub fn next_message(&mut self) -> Value {
         match self.messages.get_mut().expect("no thread panicked with it").recv_timeout(PATIENCE) {
             Ok(message) => message,
@@ -325,8 +362,22 @@ impl Session {
         }
     }
 
+    /// Receives messages until the server closes its output.
+    pub fn remaining_messages(&mut self) -> Vec<Value> {
+        let messages = self.messages.get_mut().expect("no thread panicked with it");
+        let mut received = Vec::new();
+        loop {
+            match messages.recv_timeout(PATIENCE) {
+                Ok(message) => received.push(message),
+                Err(RecvTimeoutError::Disconnected) => return received,
+                Err(RecvTimeoutError::Timeout) => panic!("the output stays open for {PATIENCE:?}"),
+            }
+        }
+    }
+
+    /// Everything that the server has logged. What it logged before it sent a message is there when the message is.
     pub fn log(&self) -> String {
-        self.log.0.lock().unwrap().clone()
+        self.log.lock().expect("no thread panicked with it").text().to_owned()
     }
 
     /// Waits until the log contains a text.
@@ -334,18 +385,21 @@ impl Session {
         self.wait_for_log_that(text, |log| log.contains(text));
     }
 
-    /// Waits until the log is as it should be.
+    /// Waits until a condition on the log holds.
     pub fn wait_for_log_that(&self, what: &str, holds: impl Fn(&str) -> bool) {
-        let (log, changed) = &*self.log;
-        let (log, timeout) = changed.wait_timeout_while(log.lock().unwrap(), PATIENCE, |log| !holds(log)).unwrap();
-        assert!(!timeout.timed_out(), "`{what}` was never logged:\n{log}");
+        let began = Instant::now();
+        let mut log = self.log.lock().expect("no thread panicked with it");
+        while !holds(log.text()) {
+            assert!(began.elapsed() < PATIENCE, "`{what}` was never logged:\n{}", log.text());
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether it talks without a handshake.
+    /// Whether the client is of the stateless revision.
     pub fn is_stateless(&self) -> bool {
         self.stateless
     }
@@ -356,12 +410,12 @@ impl Session {
         assert!(sent.expect("every Unix has `kill`").success());
     }
 
-    /// Ends the input, as a client does that goes away.
+    /// Closes the input, as a client that exits does.
     pub fn close_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Ends the server as a crash does, and returns everything that it still said.
+    /// Kills the server, as a crash would, and returns the messages that it had sent.
     pub fn kill(mut self) -> Vec<Value> {
         self.child.kill().expect("a child");
         let messages = self.messages.get_mut().expect("no thread panicked with it");
@@ -370,11 +424,22 @@ impl Session {
         said
     }
 
-    /// Waits for the server to end by itself.
+    /// Waits for the server to exit by itself.
     pub fn wait(&mut self) -> (ExitStatus, Duration) {
-        let started = Instant::now();
-        let status = self.child.wait().expect("a child");
-        (status, started.elapsed())
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                return (status, began.elapsed());
+            }
+            assert!(began.elapsed() < PATIENCE, "the server runs for another {PATIENCE:?}; log:\n{}", self.log());
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for the server to exit with success, without waiting for anything that hangs.
+    pub fn exits_soon(&mut self) {
+        let (status, took) = self.wait();
+        assert!(status.success() && took < SOON, "{status} after {took:?}; log:\n{}", self.log());
     }
 }
 
@@ -382,5 +447,45 @@ impl Drop for Session {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// The standard error of a server, in a file: unlike a pipe it has no reader that can fall behind.
+struct Log {
+    file: File,
+    /// How much of the file was read.
+    read: u64,
+    /// The end of the file, if it is the beginning of a character.
+    rest: Vec<u8>,
+    text: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        let file = tempfile::tempfile().expect("a temporary file");
+        Self { file, read: 0, rest: Vec::new(), text: String::new() }
+    }
+}
+
+impl Log {
+    fn writer(&self) -> File {
+        self.file.try_clone().expect("a file descriptor")
+    }
+
+    /// Reads what was added to the file.
+    fn text(&mut self) -> &str {
+        let mut buffer = [0; 1 << 14];
+        // Reads at a position, because the server writes at the position that both share.
+        while let Ok(length @ 1..) = self.file.read_at(&mut buffer, self.read) {
+            self.read += length as u64;
+            self.rest.extend_from_slice(&buffer[..length]);
+        }
+        let complete = match std::str::from_utf8(&self.rest) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.rest.len(),
+        };
+        self.text.push_str(&String::from_utf8_lossy(&self.rest[..complete]));
+        self.rest.drain(..complete);
+        &self.text
     }
 }

@@ -1,11 +1,11 @@
-//! HTTP/1.1 as servers of tests need it, each byte written here.
+//! HTTP/1.1 as the servers of the tests need it.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// Longest request that is read. Most are some hundred bytes.
-const MOST_BYTES: u64 = 1 << 20;
+/// The longest line or body that is read. Most have a few hundred bytes.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// What a client sent.
+/// A request of a client.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub method: String,
@@ -16,13 +16,13 @@ pub struct Request {
 }
 
 impl Request {
-    /// The value of a header, whatever the case of its name.
+    /// The value of a header. Names are not case-sensitive.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The next request of a connection; none when it ended.
+    /// Reads the next request of a connection. None at its end.
     pub(crate) fn read(stream: &mut impl BufRead) -> io::Result<Option<Self>> {
         let first = line(stream)?;
         let Some((method, rest)) = first.split_once(' ') else {
@@ -47,7 +47,7 @@ impl Request {
         if self.header("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
             loop {
                 let length = u64::from_str_radix(&line(stream)?, 16).map_err(io::Error::other)?;
-                stream.take(length.min(MOST_BYTES)).read_to_end(&mut body)?;
+                stream.take(length.min(MAX_BYTES)).read_to_end(&mut body)?;
                 line(stream)?;
                 if length == 0 {
                     return Ok(body);
@@ -55,18 +55,18 @@ impl Request {
             }
         }
         let length = self.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        stream.take(MOST_BYTES.min(length)).read_to_end(&mut body)?;
+        stream.take(MAX_BYTES.min(length)).read_to_end(&mut body)?;
         Ok(body)
     }
 }
 
 fn line(stream: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
-    stream.take(MOST_BYTES).read_line(&mut line)?;
+    stream.take(MAX_BYTES).read_line(&mut line)?;
     Ok(line.trim_end().to_owned())
 }
 
-/// What a client gets.
+/// The answer that a client gets.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -79,13 +79,13 @@ impl Answer {
         Self { status: 200, headers: vec![("Content-Type".to_owned(), media_type.to_owned())], body: body.into() }
     }
 
-    /// A page for people.
+    /// A page in HTML.
     pub fn page(status: u16) -> Self {
         let body = format!("<!DOCTYPE html>\n<html><body><h1>{status}</h1>Please sign in.</body></html>\n");
         Self { status, ..Self::ok("text/html; charset=utf-8", body) }
     }
 
-    /// JSON, whatever the status.
+    /// JSON with any status.
     pub fn json(status: u16, body: &serde_json::Value) -> Self {
         Self { status, ..Self::ok("application/json; charset=utf-8", body.to_string()) }
     }
@@ -95,7 +95,7 @@ impl Answer {
         self
     }
 
-    /// Writes everything before the body, which is sent in pieces.
+    /// Writes everything before the body, which is sent in chunks.
     pub(crate) fn write_head(&self, stream: &mut impl Write) -> io::Result<()> {
         let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = format!("HTTP/1.1 {} Answer\r\nTransfer-Encoding: chunked\r\n{headers}\r\n", self.status);
@@ -104,7 +104,7 @@ impl Answer {
     }
 }
 
-/// Writes a part of a body. Nothing is written for an empty one, which would end the body.
+/// Writes a chunk of a body. Skips an empty one, which would end the body.
 pub(crate) fn write_piece(stream: &mut impl Write, piece: &[u8]) -> io::Result<()> {
     if piece.is_empty() {
         return Ok(());

@@ -1,111 +1,110 @@
-//! What is in one root: its folders, and each file as it was read.
+//! The contents of one root: its folders, and each file as parsed.
 
 use super::Root;
 use crate::bindings::exports::skillcell::plugin::catalog::{OperatorSettings, Problem};
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::folders::Folders;
+use crate::index::IndexedSkill;
 use crate::mentions::{self, Mentioned};
 use crate::problem::{Finding, first_few};
-use crate::settings::{self, SETTINGS_FILE, Said};
-use crate::shelf::Shelved;
+use crate::settings::{self, FileSettings, SETTINGS_FILE};
 use crate::skill::{self, Skill};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What is known of one root.
 #[derive(Default)]
 pub struct Contents {
     pub folder_name: String,
     pub folders: Folders,
     /// Every file that was read and has not changed since.
-    pub files: BTreeMap<String, Reading>,
-    /// The roots around this one, the innermost first.
+    pub files: BTreeMap<String, ParsedFile>,
+    /// The roots that contain this one, innermost first.
     pub inside: Vec<u32>,
-    /// What its `config.yaml` says, if there is one, and what is wrong in that.
-    pub said: Option<(Said, Vec<Finding>)>,
+    /// Its `config.yaml`, if there is one, and the problems in it.
+    pub settings: Option<(FileSettings, Vec<Finding>)>,
 }
 
-/// What a file turned out to be.
-pub struct Reading {
+/// The result of reading one file.
+pub struct ParsedFile {
     pub skill: Option<Rc<Skill>>,
     pub findings: Vec<Finding>,
-    /// The tools that it names, if it is a skill.
+    /// The tools that it mentions, if it is a skill.
     pub mentions: Vec<Mentioned>,
-    /// Whether the file is still in a place where a skill can be.
-    pub wanted: bool,
+    /// Whether the file is still at a path where a skill can be.
+    pub is_candidate: bool,
 }
 
 impl Contents {
     pub fn read_settings(&mut self, root: &dyn Root, operator: &OperatorSettings) {
         if !self.folders.has_file("", SETTINGS_FILE) {
-            self.said = None;
-        } else if self.said.is_none() {
-            let (said, findings) = match root.read_text(SETTINGS_FILE) {
+            self.settings = None;
+        } else if self.settings.is_none() {
+            let (settings, findings) = match root.read_text(SETTINGS_FILE) {
                 Ok(text) => settings::read(&text, operator),
                 Err(error) => (settings::unreadable(operator), vec![Finding::unreadable(&error)]),
             };
-            self.said = Some((said, first_few(findings)));
+            self.settings = Some((settings, first_few(findings)));
         }
     }
 
-    /// The skills of this root. Reads only files that are new or changed.
-    pub fn skills(&mut self, number: u32, root: &dyn Root) -> Vec<Shelved> {
-        for reading in self.files.values_mut() {
-            reading.wanted = false;
+    /// Returns the skills of this root. Reads only files that are new or changed.
+    pub fn skills(&mut self, number: u32, root: &dyn Root) -> Vec<IndexedSkill> {
+        for parsed in self.files.values_mut() {
+            parsed.is_candidate = false;
         }
         let files = &mut self.files;
         let folder_name = &self.folder_name;
         let candidates = self.folders.skills(|file| {
             if let Some(known) = files.get_mut(file) {
-                known.wanted = true;
+                known.is_candidate = true;
                 return known.skill.is_some();
             }
-            let reading = Reading::of(number, folder_name, file, root.read_text(file));
-            let is_skill = reading.skill.is_some();
-            files.insert(file.to_owned(), reading);
+            let parsed = ParsedFile::of(number, folder_name, file, root.read_text(file));
+            let is_skill = parsed.skill.is_some();
+            files.insert(file.to_owned(), parsed);
             is_skill
         });
-        self.files.retain(|_, reading| reading.wanted);
-        let shelved = candidates.into_iter().filter_map(|candidate| {
+        self.files.retain(|_, parsed| parsed.is_candidate);
+        let entries = candidates.into_iter().filter_map(|candidate| {
             let skill = self.files.get(&candidate.file)?.skill.clone()?;
-            Some(Shelved { skill, resources: candidate.resources, hides_skills: candidate.hides_skills })
+            Some(IndexedSkill { skill, resources: candidate.resources, hides_skills: candidate.hides_skills })
         });
-        shelved.collect()
+        entries.collect()
     }
 
-    /// What the catalog keeps of what is wrong in a file.
+    /// Returns the problems of a file that the catalog keeps.
     pub fn findings(&self, file: &str) -> &[Finding] {
-        let reading = || self.files.get(file).map_or(&[][..], |reading| &reading.findings);
-        match &self.said {
+        let parsed = || self.files.get(file).map_or(&[][..], |parsed| &parsed.findings);
+        match &self.settings {
             Some((_, findings)) if file == SETTINGS_FILE => findings,
-            _ => reading(),
+            _ => parsed(),
         }
     }
 
     pub fn problems(&self, root: u32, problems: &mut Vec<Problem>) {
-        let unwalked =
-            self.folders.troubles().map(|(path, trouble)| Finding::unwalked(trouble.reason).in_file(root, &path));
-        problems.extend(unwalked);
-        for finding in self.said.iter().flat_map(|(_, findings)| findings) {
+        let skipped =
+            self.folders.troubles().map(|(path, trouble)| Finding::skipped(trouble.reason).in_file(root, &path));
+        problems.extend(skipped);
+        for finding in self.settings.iter().flat_map(|(_, findings)| findings) {
             problems.push(finding.in_file(root, SETTINGS_FILE));
         }
-        for (file, reading) in &self.files {
-            problems.extend(reading.findings.iter().map(|finding| finding.in_file(root, file)));
+        for (file, parsed) in &self.files {
+            problems.extend(parsed.findings.iter().map(|finding| finding.in_file(root, file)));
         }
     }
 }
 
-impl Reading {
+impl ParsedFile {
     pub fn of(root: u32, folder_name: &str, file: &str, text: Result<String, ReadError>) -> Self {
         let text = match text {
             Ok(text) => text,
             Err(error) => {
                 let findings = vec![Finding::unreadable(&error)];
-                return Self { skill: None, findings, mentions: Vec::new(), wanted: true };
+                return Self { skill: None, findings, mentions: Vec::new(), is_candidate: true };
             }
         };
         let (skill, findings) = skill::read(root, folder_name, file, &text);
         let mentions = skill.as_ref().map(|_| mentions::mentions(&text)).unwrap_or_default();
-        Self { skill: skill.map(Rc::new), findings: first_few(findings), mentions, wanted: true }
+        Self { skill: skill.map(Rc::new), findings: first_few(findings), mentions, is_candidate: true }
     }
 }

@@ -1,72 +1,72 @@
-//! The quick way to a new catalog: some files have another text, and that is all.
+//! Fast path for updates in which only the text of known files changed.
 //!
-//! As long as no skill comes, goes or is called differently, everything that follows from their being together stays.
+//! As long as no skill is added, removed or renamed, everything derived from the set of skills stays valid.
 
 use super::Catalog;
-use super::contents::Reading;
+use super::contents::ParsedFile;
 use crate::bindings::exports::skillcell::plugin::catalog::{Change, Location, Problem};
-use crate::neighbours;
+use crate::cross_checks;
+use crate::index::IndexedSkill;
 use crate::settings::SETTINGS_FILE;
-use crate::shelf::Shelved;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// With more edits than this, arranging everything anew is as quick.
-const MOST_EDITS: usize = 1_000;
+/// With more edits than this, rebuilding the index is as fast.
+const MAX_EDITS: usize = 1_000;
 
 /// What an update leaves to `arrange`.
-pub enum Waiting {
-    /// Files that were read again, and need nothing else.
+pub enum Pending {
+    /// Files that were read again and need nothing else.
     Edits(Vec<Location>),
-    /// All skills, because some of them came, went or are called differently.
-    Everything(Vec<Shelved>),
+    /// All skills, because some were added, removed or renamed.
+    Rebuild(Vec<IndexedSkill>),
 }
 
-impl Default for Waiting {
+impl Default for Pending {
     fn default() -> Self {
         Self::Edits(Vec::new())
     }
 }
 
-impl Waiting {
+impl Pending {
     pub fn is_edits(&self) -> bool {
         matches!(self, Self::Edits(_))
     }
 }
 
 impl Catalog {
-    /// Reads changed files again if nothing else changed. Returns what is left to be taken in with everything else; nothing
-    /// when all were edits.
-    pub(super) fn edit(&mut self, changes: Vec<Change>) -> Vec<Change> {
+    /// Reads changed files again if nothing else changed. Returns the changes that need a rebuild; none if all were
+    /// edits.
+    pub(super) fn try_edits(&mut self, changes: Vec<Change>) -> Vec<Change> {
         let only_files = changes.iter().all(|change| matches!(change, Change::File(_)));
-        if !only_files || changes.len() > MOST_EDITS || !self.waiting.is_edits() {
+        if !only_files || changes.len() > MAX_EDITS || !self.pending.is_edits() {
             return changes;
         }
         let mut others = Vec::new();
         for change in changes {
             match &change {
-                Change::File(file) if others.is_empty() && self.is_edit(file) => self.waiting.add(file),
+                Change::File(file) if others.is_empty() && self.is_edit(file) => self.pending.add(file),
                 _ => others.push(change),
             }
         }
         others
     }
 
-    /// Whether a file that was read again means to all others what it meant before.
+    /// Reads a file again and returns whether all other skills are unaffected.
     fn is_edit(&mut self, file: &Location) -> bool {
-        let number = self.shelf.number_of(file);
+        let number = self.index.number_of(file);
         let Some(contents) = self.contents.get_mut(file.root as usize).filter(|_| file.path != SETTINGS_FILE) else {
             return false;
         };
         let Some(before) = contents.files.get_mut(&file.path) else { return false };
-        // A skill that is left out because of its name may have found another one.
+        // A skill left out as a duplicate may have a new name.
         if before.skill.is_some() != number.is_some() {
             return false;
         }
         let text = self.roots[file.root as usize].read_text(&file.path);
-        let after = Reading::of(file.root, &contents.folder_name, &file.path, text);
+        let after = ParsedFile::of(file.root, &contents.folder_name, &file.path, text);
         let before = std::mem::replace(before, after);
-        let after = contents.files.get(&file.path).and_then(|reading| reading.skill.as_ref());
+        let after = contents.files.get(&file.path).and_then(|parsed| parsed.skill.as_ref());
         match (&before.skill, after) {
             (Some(before), Some(after)) => before.is_called_like(after),
             (None, None) => true,
@@ -74,24 +74,24 @@ impl Catalog {
         }
     }
 
-    /// Puts the skills of these files in the place of what they were.
-    pub(super) fn exchange(&mut self, files: &[Location]) {
+    /// Replaces the skills of these files in the index.
+    pub(super) fn apply_edits(&mut self, files: &[Location]) {
         let edited: BTreeSet<(u32, &str)> = files.iter().map(|file| (file.root, file.path.as_str())).collect();
         self.problems.retain(|Problem { location, .. }| !edited.contains(&(location.root, location.path.as_str())));
         for (root, path) in edited {
             let file = &Location { root, path: path.to_owned() };
-            let Some(reading) = self.contents[root as usize].files.get(path) else { continue };
-            if let (Some(number), Some(skill)) = (self.shelf.number_of(file), &reading.skill) {
-                self.shelf.replace(number, Rc::clone(skill));
-                self.problems.extend(neighbours::problems_of(&self.shelf, number));
+            let Some(parsed) = self.contents[root as usize].files.get(path) else { continue };
+            if let (Some(number), Some(skill)) = (self.index.number_of(file), &parsed.skill) {
+                self.index.replace(number, Rc::clone(skill));
+                self.problems.extend(cross_checks::problems_of(&self.index, number));
             }
-            self.problems.extend(reading.findings.iter().map(|finding| finding.in_file(root, path)));
+            self.problems.extend(parsed.findings.iter().map(|finding| finding.in_file(root, path)));
         }
         self.sort_problems();
     }
 }
 
-impl Waiting {
+impl Pending {
     fn add(&mut self, file: &Location) {
         if let Self::Edits(files) = self {
             files.push(file.clone());
@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn edits_end_where_a_fresh_start_does(
+        fn edits_give_the_same_catalog_as_a_rebuild(
             first in prop::collection::vec(select(&TEXTS[..]), FILES.len()),
             edits in prop::collection::vec(prop::collection::vec((0..FILES.len(), select(&TEXTS[..])), 1..4), 1..8),
             duplicates in select(&[Duplicates::First, Duplicates::Refuse][..]),
@@ -157,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_is_not_taken_for_more() {
+    fn only_edits_that_keep_the_name_are_fast() {
         let root = MemoryRoot::new("project").folder_skill("a", "a").tree_skill("leaf");
         let mut catalog = memory::catalog(vec![root.clone()], Duplicates::Refuse);
         let mut is_quick = |root: MemoryRoot, path: &str| {
             catalog.roots[0] = Box::new(root);
             catalog.update(vec![Change::File(Location { root: 0, path: path.to_owned() })]);
-            let quick = catalog.waiting.is_edits();
+            let quick = catalog.pending.is_edits();
             catalog.arrange();
             quick
         };

@@ -1,7 +1,7 @@
 use super::*;
 use crate::memory::{self, MemoryRoot};
 
-/// A skill with ten keywords, of which the task `a0 a1 …` matches as many as it has words.
+/// Adds a skill with ten keywords; the task `a0 a1 …` matches as many as it has words.
 fn skill(root: MemoryRoot, path: &str) -> MemoryRoot {
     let text = "---\nkeywords: [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9]\ndescription: d\n---\n";
     root.file(&format!("{path}.md"), text)
@@ -22,7 +22,7 @@ fn root(label: &str, settings: &str) -> MemoryRoot {
 }
 
 #[test]
-fn a_candidate_counts_by_the_least_score_of_its_own_root() {
+fn a_candidate_needs_the_min_score_of_its_own_root() {
     let strict = || root("strict", "matching: {min_score: 0.6}");
     let lenient = || root("lenient", "matching: {min_score: 0.1}");
     let usual = || root("usual", "");
@@ -33,8 +33,8 @@ fn a_candidate_counts_by_the_least_score_of_its_own_root() {
 }
 
 #[test]
-fn threshold_and_number_of_results_are_those_of_the_best_candidates_root() {
-    // Equal shares are in the order of their paths.
+fn threshold_and_result_count_come_from_the_root_of_the_best_candidate() {
+    // Ties are ordered by path.
     let many = |label: &str, settings: &str| {
         (0..9).fold(root(label, settings), |root, number| skill(root, &format!("{label}{number}")))
     };
@@ -46,7 +46,7 @@ fn threshold_and_number_of_results_are_those_of_the_best_candidates_root() {
 }
 
 #[test]
-fn a_root_inside_another_is_under_both_files() {
+fn a_nested_root_is_subject_to_both_files() {
     let outer = root("outer", "matching: {min_score: 0.6, max_results: 2}\nscripts: {timeout_seconds: 5}");
     let inner = root("inner", "matching: {min_score: 0.3}\nscripts: {timeout_seconds: 50, fuel: 7}").inside(&[0]);
     let silent = skill(MemoryRoot::new("silent").inside(&[1, 0]), "silent");
@@ -63,7 +63,7 @@ fn a_root_inside_another_is_under_both_files() {
 }
 
 #[test]
-fn an_answer_names_every_file_that_decided_about_it() {
+fn an_answer_names_every_file_it_depends_on() {
     let catalog = memory::catalog(vec![root("one", ""), MemoryRoot::new("two")], Duplicates::Refuse);
     let Ok(Answer::Matched(found)) = catalog.find(&Request { context: "a1 a2 a3".to_owned(), chosen: None }, None)
     else {
@@ -74,7 +74,7 @@ fn an_answer_names_every_file_that_decided_about_it() {
 }
 
 #[test]
-fn a_file_has_its_skill_in_its_own_root_only() {
+fn a_skill_is_found_by_file_in_its_own_root_only() {
     let catalog = memory::catalog(vec![root("one", ""), MemoryRoot::new("two")], Duplicates::Refuse);
     let skill_in = |root: u32, path: &str| catalog.skill_in(&Location { root, path: path.to_owned() });
     assert_eq!(skill_in(0, "one.md").map(|skill| skill.address).as_deref(), Some("one"));
@@ -84,7 +84,7 @@ fn a_file_has_its_skill_in_its_own_root_only() {
 }
 
 #[test]
-fn mentions_follow_the_skills_and_nothing_else() {
+fn mentions_come_from_skills_only() {
     let naming = |keyword: &str, body: &str| format!("---\nkeywords: [{keyword}]\ndescription: d\n---\n{body}\n");
     let mut first = MemoryRoot::new("one")
         .file("b.md", &naming("x", "`mcp__skillcell__query`, mcp__github__get_issue"))
@@ -92,12 +92,12 @@ fn mentions_follow_the_skills_and_nothing_else() {
     let text = "---\nname: a\ndescription: d\nallowed-tools: [Read, mcp__skillcell__skill]\n---\n";
     let second = MemoryRoot::new("two").file("a/SKILL.md", text).file("b.md", &naming("x", "mcp__skillcell__query"));
     let mut catalog = memory::catalog(vec![first.clone(), second], Duplicates::Refuse);
-    let told = |catalog: &Catalog, most: u32| -> Vec<String> {
-        let said = |found: Mention| {
+    let mentions = |catalog: &Catalog, max: u32| -> Vec<String> {
+        let line = |found: Mention| {
             let Mention { skill, file, line, column, server, tool } = found;
             format!("{skill} {}/{}:{line}:{column} {server} {tool}", file.root, file.path)
         };
-        catalog.mentions(most).into_iter().map(said).collect()
+        catalog.mentions(max).into_iter().map(line).collect()
     };
     let all = [
         "a 1/a/SKILL.md:4:23 skillcell skill",
@@ -105,12 +105,12 @@ fn mentions_follow_the_skills_and_nothing_else() {
         "b 0/b.md:5:26 github get_issue",
         "two:b 1/b.md:5:1 skillcell query",
     ];
-    assert_eq!(told(&catalog, 99), all);
-    assert_eq!(told(&catalog, 2), all[..2]);
-    assert_eq!(told(&catalog, 0), [""; 0]);
+    assert_eq!(mentions(&catalog, 99), all);
+    assert_eq!(mentions(&catalog, 2), all[..2]);
+    assert_eq!(mentions(&catalog, 0), [""; 0]);
     first = first.file("b.md", &naming("x", "nothing"));
     catalog.roots[0] = Box::new(first);
     catalog.update(vec![Change::File(Location { root: 0, path: "b.md".to_owned() })]);
     catalog.arrange();
-    assert_eq!(told(&catalog, 99), [all[0], all[3]]);
+    assert_eq!(mentions(&catalog, 99), [all[0], all[3]]);
 }

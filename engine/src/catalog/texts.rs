@@ -1,118 +1,118 @@
-//! What a scorer was told of the skills, and what it has to be told next.
+//! Tracks which skill texts a scorer has, and what to send next.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{TextChange, TextDelta};
 use crate::bindings::skillcell::plugin::types::SkillText;
-use crate::shelf::Shelf;
+use crate::index::Index;
 use crate::skill::Skill;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The skills as a scorer knows them.
+/// The skills as the scorer knows them.
 #[derive(Default)]
 pub struct Texts {
-    /// For each file its number and the skill that was told last.
-    told: BTreeMap<(u32, String), Told>,
-    /// Positions on the shelf in the order of the numbers. Empty while something is left to be told.
+    /// For each file its number and the skill that was last sent.
+    sent: BTreeMap<(u32, String), Sent>,
+    /// Positions in the index in the order of the numbers. Empty until everything is sent.
     order: Vec<usize>,
 }
 
-struct Told {
+struct Sent {
     number: u32,
-    /// Nothing when it has to be told, also if it did not change.
+    /// `None` if it has to be sent again even when unchanged.
     skill: Option<Rc<Skill>>,
 }
 
 impl Texts {
-    /// The next changes, of about this many bytes. `body` gives the text of a skill's file.
+    /// Returns the next changes, up to about `max_bytes`. `body` returns the text of a skill's file.
     pub fn changes(
         &mut self,
-        shelf: &Shelf,
-        anew: bool,
-        most_bytes: usize,
+        index: &Index,
+        resend: bool,
+        max_bytes: usize,
         body: impl Fn(&Skill) -> String,
     ) -> TextDelta {
-        if anew {
-            self.told.values_mut().for_each(|told| told.skill = None);
+        if resend {
+            self.sent.values_mut().for_each(|sent| sent.skill = None);
         }
         self.order.clear();
-        let mut changes = self.gone(shelf);
+        let mut changes = self.removed(index);
         let mut free = self.free_numbers();
         let mut bytes = 0;
         let mut complete = true;
-        for skill in shelf.shared_skills() {
+        for skill in index.shared_skills() {
             let key = (skill.root, skill.file.clone());
-            let told = self.told.get(&key);
-            if told.and_then(|told| told.skill.as_ref()).is_some_and(|known| Rc::ptr_eq(known, skill)) {
+            let sent = self.sent.get(&key);
+            if sent.and_then(|sent| sent.skill.as_ref()).is_some_and(|known| Rc::ptr_eq(known, skill)) {
                 continue;
             }
-            if bytes >= most_bytes {
+            if bytes >= max_bytes {
                 complete = false;
                 break;
             }
-            let number = told.map_or_else(|| free.next(), |told| told.number);
+            let number = sent.map_or_else(|| free.next(), |sent| sent.number);
             let text = text_of(number, skill, body(skill));
             bytes += size(&text);
             changes.push(TextChange::Put(text));
-            self.told.insert(key, Told { number, skill: Some(Rc::clone(skill)) });
+            self.sent.insert(key, Sent { number, skill: Some(Rc::clone(skill)) });
         }
         if complete {
-            self.order = self.in_order(shelf);
+            self.order = self.in_order(index);
         }
-        let known = self.told.values().filter(|told| told.skill.is_some()).count();
+        let known = self.sent.values().filter(|sent| sent.skill.is_some()).count();
         TextDelta { changes, complete, known: u32::try_from(known).unwrap_or(u32::MAX) }
     }
 
-    /// Something changed on the shelf, so that no scores fit it until the scorer was told.
+    /// Invalidates all scores until the scorer has received the changes.
     pub fn invalidate(&mut self) {
         self.order.clear();
     }
 
-    /// The scores with the skills they are for. Nothing when they are not one for each.
+    /// Pairs scores with the skills they belong to. `None` unless there is exactly one per skill.
     pub fn assign<'scores>(&'scores self, scores: &'scores [f64]) -> Option<impl Iterator<Item = (usize, f64)>> {
         let fits = !scores.is_empty() && scores.len() == self.order.len();
         fits.then(|| self.order.iter().copied().zip(scores.iter().copied()))
     }
 
-    /// The number of a skill, if it was told.
+    /// Returns the number of a skill that has been sent.
     pub fn number_of(&self, skill: &Skill) -> Option<u32> {
-        self.told.get(&(skill.root, skill.file.clone())).map(|told| told.number)
+        self.sent.get(&(skill.root, skill.file.clone())).map(|sent| sent.number)
     }
 
-    fn gone(&mut self, shelf: &Shelf) -> Vec<TextChange> {
+    fn removed(&mut self, index: &Index) -> Vec<TextChange> {
         let present: BTreeSet<(u32, &str)> =
-            shelf.skills().map(|(_, skill)| (skill.root, skill.file.as_str())).collect();
+            index.skills().map(|(_, skill)| (skill.root, skill.file.as_str())).collect();
         let mut changes = Vec::new();
-        self.told.retain(|(root, file), told| {
+        self.sent.retain(|(root, file), sent| {
             let stays = present.contains(&(*root, file.as_str()));
-            // What was not told anew yet is not known, so it cannot go.
-            if !stays && told.skill.is_some() {
-                changes.push(TextChange::Gone(told.number));
+            // A skill that is still to be sent again is unknown to the scorer, so its removal is not sent.
+            if !stays && sent.skill.is_some() {
+                changes.push(TextChange::Gone(sent.number));
             }
             stays
         });
         changes
     }
 
-    fn free_numbers(&self) -> Free {
-        let taken: BTreeSet<u32> = self.told.values().map(|told| told.number).collect();
-        Free { taken, next: 0 }
+    fn free_numbers(&self) -> FreeNumbers {
+        let taken: BTreeSet<u32> = self.sent.values().map(|sent| sent.number).collect();
+        FreeNumbers { taken, next: 0 }
     }
 
-    fn in_order(&self, shelf: &Shelf) -> Vec<usize> {
+    fn in_order(&self, index: &Index) -> Vec<usize> {
         let numbered = |(position, skill): (usize, &Skill)| Some((self.number_of(skill)?, position));
-        let mut numbered: Vec<(u32, usize)> = shelf.skills().filter_map(numbered).collect();
+        let mut numbered: Vec<(u32, usize)> = index.skills().filter_map(numbered).collect();
         numbered.sort_unstable();
         numbered.into_iter().map(|(_, position)| position).collect()
     }
 }
 
-/// Numbers that nobody has, the smallest first.
-struct Free {
+/// Unused numbers, smallest first.
+struct FreeNumbers {
     taken: BTreeSet<u32>,
     next: u32,
 }
 
-impl Free {
+impl FreeNumbers {
     fn next(&mut self) -> u32 {
         while self.taken.contains(&self.next) {
             self.next += 1;
@@ -147,14 +147,14 @@ mod tests {
     use crate::memory::{self, MemoryRoot};
     use proptest::prelude::*;
 
-    /// A scorer that remembers what it was told.
+    /// A scorer that stores what it receives.
     #[derive(Default)]
     struct Scorer(BTreeMap<u32, SkillText>);
 
     impl Scorer {
-        fn listen(&mut self, catalog: &mut Catalog, mut anew: bool, most_bytes: u32) {
+        fn sync(&mut self, catalog: &mut Catalog, mut resend: bool, max_bytes: u32) {
             loop {
-                let delta = catalog.text_changes(std::mem::take(&mut anew), most_bytes);
+                let delta = catalog.text_changes(std::mem::take(&mut resend), max_bytes);
                 for change in delta.changes {
                     match change {
                         TextChange::Put(text) => drop(self.0.insert(text.number, text)),
@@ -168,8 +168,8 @@ mod tests {
             }
         }
 
-        /// Likes one skill and no other.
-        fn like(&self, path: &str) -> Vec<f64> {
+        /// Scores one skill above all others.
+        fn prefer(&self, path: &str) -> Vec<f64> {
             self.0.values().map(|text| if text.path == path { 0.9 } else { 0.1 }).collect()
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scorer_knows_a_skill_by_all_its_words() {
+    fn a_scorer_receives_all_texts_of_a_skill() {
         let text = "---\nkeywords: [k]\naliases: [a]\ndescription: d\n---\nbody\n";
         let mut catalog = memory::catalog(vec![MemoryRoot::new("p").file("x/y.md", text)], Duplicates::Refuse);
         let delta = catalog.text_changes(false, 1_000);
@@ -198,14 +198,14 @@ mod tests {
             body: own("body\n"),
         };
         assert_eq!(delta, TextDelta { changes: vec![TextChange::Put(expected)], complete: true, known: 1 });
-        assert_eq!(catalog.text_changes(false, 1_000).changes, [], "nothing is told twice");
+        assert_eq!(catalog.text_changes(false, 1_000).changes, [], "nothing is sent twice");
     }
 
     #[test]
     fn scores_that_do_not_fit_are_ignored() {
         let root = MemoryRoot::new("p").tree_skill("a").tree_skill("b");
         let mut catalog = memory::catalog(vec![root.clone()], Duplicates::Refuse);
-        assert_eq!(skill(&catalog, Some(&[0.9, 0.1])), None, "nobody was told anything");
+        assert_eq!(skill(&catalog, Some(&[0.9, 0.1])), None, "nothing was sent yet");
         catalog.text_changes(false, 1_000);
         assert_eq!(skill(&catalog, Some(&[0.9, 0.1])).as_deref(), Some("a"));
         assert_eq!(skill(&catalog, Some(&[0.9])), None);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explanation_has_the_order_of_the_scorer_and_the_reasons_of_the_keywords() {
+    fn an_explanation_is_ordered_by_the_scorer_and_gives_keyword_reasons() {
         let root = MemoryRoot::new("p").tree_skill("a").tree_skill("b").tree_skill("c");
         let mut catalog = memory::catalog(vec![root], Duplicates::Refuse);
         catalog.text_changes(false, 1_000);
@@ -237,16 +237,16 @@ mod tests {
     }
 
     proptest! {
-        /// Skills come, go and change in any order, told in parts of any size: the scorer ends with what is there, and its
-        /// scores are for the skills it meant.
+        /// However skills are added, removed and changed, and however the changes are split, the scorer ends up with
+        /// the current skills, and its scores are assigned to the right ones.
         #[test]
-        fn a_scorer_keeps_up(
+        fn a_scorer_stays_in_sync(
             steps in prop::collection::vec((prop::collection::vec((0..6usize, 0..3usize), 1..5), any::<bool>(), 1..400u32), 1..8)
         ) {
             let mut root = MemoryRoot::new("p");
             let mut catalog = memory::catalog(vec![root.clone()], Duplicates::Refuse);
             let mut scorer = Scorer::default();
-            for (edits, anew, most_bytes) in steps {
+            for (edits, resend, max_bytes) in steps {
                 let mut changes = Vec::new();
                 for (file, what) in edits {
                     let path = format!("s{file}.md");
@@ -260,16 +260,16 @@ mod tests {
                 catalog.roots[0] = Box::new(root.clone());
                 catalog.update(changes);
                 catalog.arrange();
-                if anew {
+                if resend {
                     scorer = Scorer::default();
                 }
-                scorer.listen(&mut catalog, anew, most_bytes);
+                scorer.sync(&mut catalog, resend, max_bytes);
                 let there: Vec<String> = catalog.skills(None, None, 0, 99).skills.into_iter().map(|skill| skill.skill_path).collect();
                 let mut known: Vec<String> = scorer.0.values().map(|text| text.path.clone()).collect();
                 known.sort();
                 prop_assert_eq!(&known, &there);
                 for path in there {
-                    prop_assert_eq!(skill(&catalog, Some(&scorer.like(&path))), Some(path));
+                    prop_assert_eq!(skill(&catalog, Some(&scorer.prefer(&path))), Some(path));
                 }
             }
         }

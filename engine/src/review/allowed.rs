@@ -1,6 +1,6 @@
-//! The comment with which a file allows what would be told: `<!-- skillcell-lint allow: code, code -->`.
+//! Comments that silence codes in a file: `<!-- skillcell-lint allow: code, code -->`.
 
-use super::Found;
+use super::Diagnostic;
 use super::prose::Prose;
 use crate::codes;
 use crate::place::Place;
@@ -8,35 +8,35 @@ use crate::problem::{Finding, quote};
 use crate::text::edit_distance;
 use std::collections::BTreeSet;
 
-const MARK: &str = "skillcell-lint";
+const PREFIX: &str = "skillcell-lint";
 
-/// Most mistakes that are told of one file's comments.
-const MOST_TOLD: usize = 10;
+/// Maximum number of invalid codes reported per file.
+const MAX_REPORTED: usize = 10;
 
-/// The codes that a file allows, and what is wrong in its comments. `others` are codes that the engine does not know.
-pub fn allowed(text: &str, prose: &Prose<'_>, others: &[String]) -> (BTreeSet<String>, Vec<Found>) {
+/// Returns the codes that a file allows, and the errors in its comments. `others` are codes that only the caller knows.
+pub fn allowed(text: &str, prose: &Prose<'_>, others: &[String]) -> (BTreeSet<String>, Vec<Diagnostic>) {
     let (mut allowed, mut found) = (BTreeSet::new(), Vec::new());
     for (start, comment) in &prose.comments {
-        let Some(order) = comment.trim_start().strip_prefix(MARK) else { continue };
-        let at = start + (comment.len() - order.len());
-        let list = order.trim_start().strip_prefix("allow").filter(|list| list.starts_with([':', ' ', '\t']));
+        let Some(directive) = comment.trim_start().strip_prefix(PREFIX) else { continue };
+        let at = start + (comment.len() - directive.len());
+        let list = directive.trim_start().strip_prefix("allow").filter(|list| list.starts_with([':', ' ', '\t']));
         let Some(list) = list else {
-            if found.len() >= MOST_TOLD {
+            if found.len() >= MAX_REPORTED {
                 continue;
             }
-            let message = format!("`{MARK}` is followed by something else than `allow:`");
-            let advice = format!("write `<!-- {MARK} allow: CODE, CODE -->`");
+            let message = format!("`{PREFIX}` must be followed by `allow:`");
+            let advice = format!("write `<!-- {PREFIX} allow: CODE, CODE -->`");
             found.push(Finding::warning("unknown-code", message, advice).at(Place::of(text, at)).into());
             continue;
         };
         let list = list.trim_start_matches([':', ' ', '\t']);
-        let mut at = at + (order.len() - list.len());
+        let mut at = at + (directive.len() - list.len());
         for part in list.split_inclusive([',', ' ', '\t', '\r', '\n']) {
             let code = part.trim_end_matches([',', ' ', '\t', '\r', '\n']);
             let is_known = codes::find(code).is_some() || others.iter().any(|other| other == code);
             match is_known.then(|| code.to_owned()) {
                 Some(code) => drop(allowed.insert(code)),
-                None if code.is_empty() || found.len() >= MOST_TOLD => {}
+                None if code.is_empty() || found.len() >= MAX_REPORTED => {}
                 None => found.push(unknown(code).at(Place::of(text, at)).into()),
             }
             at += part.len();
@@ -49,10 +49,10 @@ fn unknown(code: &str) -> Finding {
     let distance = |name: &&codes::Code| edit_distance(&quote(code), name.name);
     let close = codes::CODES.iter().min_by_key(distance).filter(|known| distance(known) <= known.name.len() / 3);
     let advice = match close {
-        Some(known) => format!("a close one is `{}`", known.name),
-        None => "`skillcell lint --codes` tells all of them".to_owned(),
+        Some(known) => format!("did you mean `{}`?", known.name),
+        None => "`skillcell lint --codes` lists all codes".to_owned(),
     };
-    Finding::warning("unknown-code", format!("there is no code `{}`", quote(code)), advice)
+    Finding::warning("unknown-code", format!("unknown code `{}`", quote(code)), advice)
 }
 
 #[cfg(test)]
@@ -62,7 +62,8 @@ mod tests {
 
     fn read(text: &str) -> (Vec<String>, Vec<(u32, u32, String)>) {
         let (allowed, found) = allowed(text, &prose(text), &["other".to_owned()]);
-        let place = |found: Found| (found.finding.line.unwrap(), found.finding.column.unwrap(), found.finding.advice);
+        let place =
+            |found: Diagnostic| (found.finding.line.unwrap(), found.finding.column.unwrap(), found.finding.advice);
         (allowed.into_iter().collect(), found.into_iter().map(place).collect())
     }
 
@@ -93,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_code_is_told_with_a_close_one() {
+    fn an_unknown_code_is_reported_with_a_similar_one() {
         let text = "é\n<!-- skillcell-lint allow: long-body, dead-lnk -->\n";
-        assert_eq!(read(text), (vec!["long-body".to_owned()], vec![(2, 39, "a close one is `dead-link`".to_owned())]));
+        assert_eq!(read(text), (vec!["long-body".to_owned()], vec![(2, 39, "did you mean `dead-link`?".to_owned())]));
         assert!(read("<!-- skillcell-lint allow: zzzzzzzzzz -->").1[0].2.contains("--codes"));
         assert!(read("<!-- skillcell-lint disable -->").1[0].2.contains("allow: CODE"));
     }

@@ -1,7 +1,7 @@
-//! Files and scripts: those that are declared and not there, and those that are there and not declared.
+//! Declared files and scripts: missing ones, and undeclared scripts.
 
 use super::front::{Front, find};
-use super::{Draft, Found, Written};
+use super::{Diagnostic, Draft, SkillContext};
 use crate::paths;
 use crate::place::Place;
 use crate::problem::{Finding, quote};
@@ -9,32 +9,32 @@ use crate::skill::SKILL_FILE;
 use crate::yaml::{Node, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where scripts usually are, below the resource folder.
+/// The usual folder of scripts, below the resource folder.
 const SCRIPTS: &str = "scripts";
 
-/// Most folders below it that are looked at.
-const MOST_FOLDERS: usize = 100;
+/// Maximum number of folders searched below it.
+const MAX_FOLDERS: usize = 100;
 
-/// Most scripts that a message names.
-const MOST_NAMED: usize = 3;
+/// Maximum number of scripts that a message names.
+const MAX_NAMED: usize = 3;
 
-pub fn declared(draft: &Draft<'_>, written: &Written<'_>, front: &Front) -> Vec<Found> {
+pub fn declared(draft: &Draft<'_>, context: &SkillContext<'_>, front: &Front) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if let Some(resources) = written.resources {
+    if let Some(resources) = context.resources {
         found.extend(missing(draft, resources, front));
-        found.extend(undeclared(draft, written, resources, front));
+        found.extend(undeclared(draft, context, resources, front));
     }
     for script in front.items("scripts") {
         let is_for_server = find(script.fields, "execution").and_then(Node::as_text) == Some("server");
-        let wrong = is_for_server.then(|| wrong_extension(written, &script.file)).flatten();
+        let wrong = is_for_server.then(|| wrong_extension(context, &script.file)).flatten();
         found.extend(wrong.map(|finding| finding.at(script.place).into()));
         found.extend(collisions(find(script.fields, "args")));
     }
     found
 }
 
-/// Each declared file that is not on disk.
-fn missing(draft: &Draft<'_>, resources: &str, front: &Front) -> Vec<Found> {
+/// Reports each declared file that does not exist.
+fn missing(draft: &Draft<'_>, resources: &str, front: &Front) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
     let items = ["assets", SCRIPTS].map(|key| front.items(key)).into_iter().flatten();
     let mut found = Vec::new();
@@ -43,10 +43,10 @@ fn missing(draft: &Draft<'_>, resources: &str, front: &Front) -> Vec<Found> {
         if !seen.insert(path.clone()) || draft.root.has_file(&path) {
             continue;
         }
-        let message = format!("the declared file `{}` is not there", quote(&item.file));
-        let advice = match draft.close_file(&path) {
+        let message = format!("the declared file `{}` does not exist", quote(&item.file));
+        let advice = match draft.similar_file(&path) {
             Some(name) => {
-                format!("a close one is `{}`", quote(&paths::join(paths::folder_of(&item.file).unwrap_or(""), &name)))
+                format!("did you mean `{}`?", quote(&paths::join(paths::folder_of(&item.file).unwrap_or(""), &name)))
             }
             None => format!("add it below `{}`, or remove the entry", quote(resources)),
         };
@@ -55,20 +55,20 @@ fn missing(draft: &Draft<'_>, resources: &str, front: &Front) -> Vec<Found> {
     found
 }
 
-/// The scripts in their usual folder that nobody can have run by the server.
-fn undeclared(draft: &Draft<'_>, written: &Written<'_>, resources: &str, front: &Front) -> Option<Found> {
+/// Reports scripts in their usual folder that the server cannot run because they are not declared.
+fn undeclared(draft: &Draft<'_>, context: &SkillContext<'_>, resources: &str, front: &Front) -> Option<Diagnostic> {
     let folder = paths::join(resources, SCRIPTS);
     if !draft.folders.has_folder(&folder) {
         return None;
     }
     let known: BTreeSet<String> =
         ["assets", SCRIPTS].iter().flat_map(|key| front.items(key)).map(|item| item.file).collect();
-    let scripts = scripts_below(draft, written, &folder).into_iter();
+    let scripts = scripts_below(draft, context, &folder).into_iter();
     let scripts = scripts.filter_map(|path| path.get(folder.len() - SCRIPTS.len()..).map(str::to_owned));
     let scripts: Vec<String> = scripts.filter(|file| !known.contains(file)).collect();
     let first = scripts.first()?;
-    let named: Vec<String> = scripts.iter().take(MOST_NAMED).map(|file| format!("`{}`", quote(file))).collect();
-    let more = match scripts.len().saturating_sub(MOST_NAMED) {
+    let named: Vec<String> = scripts.iter().take(MAX_NAMED).map(|file| format!("`{}`", quote(file))).collect();
+    let more = match scripts.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -76,40 +76,40 @@ fn undeclared(draft: &Draft<'_>, written: &Written<'_>, resources: &str, front: 
     let message = format!("{}{more} {are} not declared, so `run_script` does not run {them}", named.join(", "));
     let advice = format!("add `scripts: [{{file: {}, description: …, execution: server}}]`", quote(first));
     let finding = Finding::warning("undeclared-script", message, advice);
-    // Best where the text tells somebody to run one.
+    // Reported where the text mentions the script, if it does.
     let mentioned = scripts.iter().filter_map(|file| draft.text.find(file.as_str())).min();
     let declared = front.field(SCRIPTS).map_or(Place::START, |entry| entry.place);
     Some(finding.at(mentioned.map_or(declared, |at| Place::of(draft.text, at))).into())
 }
 
-/// Paths of what may be run in a folder and those below it. What begins with `_`, and a package of Python, is for other
+/// Returns the paths of scripts in a folder and below it. Names that start with `_` and Python packages are for other
 /// scripts to import.
-fn scripts_below(draft: &Draft<'_>, written: &Written<'_>, folder: &str) -> Vec<String> {
+fn scripts_below(draft: &Draft<'_>, context: &SkillContext<'_>, folder: &str) -> Vec<String> {
     let is_private = |path: &str| path.split('/').any(|segment| segment.starts_with('_'));
     let is_own = |path: &&str| !is_private(&path[folder.len()..]) && !draft.folders.has_file(path, SKILL_FILE);
-    let inner = draft.folders.folders_below(folder).filter(is_own).take(MOST_FOLDERS);
+    let inner = draft.folders.folders_below(folder).filter(is_own).take(MAX_FOLDERS);
     let mut found = Vec::new();
     for path in std::iter::once(folder).chain(inner) {
         let names = draft.root.list_files(path);
         if path == folder || !names.iter().any(|name| name == "__init__.py") {
-            let is_script = |name: &&String| !name.starts_with('_') && written.runnable.contains(&extension(name));
+            let is_script = |name: &&String| !name.starts_with('_') && context.runnable.contains(&extension(name));
             found.extend(names.iter().filter(is_script).map(|name| paths::join(path, name)));
         }
     }
     found
 }
 
-fn wrong_extension(written: &Written<'_>, file: &str) -> Option<Finding> {
+fn wrong_extension(context: &SkillContext<'_>, file: &str) -> Option<Finding> {
     let extension = extension(file);
-    if !written.runnable.contains(&extension) {
+    if !context.runnable.contains(&extension) {
         let message = match extension.as_str() {
-            "" => format!("the script `{}` has no extension, so nothing runs it", quote(file)),
-            _ => format!("nothing runs scripts that end in `{}`", quote(&extension)),
+            "" => format!("the script `{}` has no extension, so no runtime supports it", quote(file)),
+            _ => format!("no runtime supports scripts that end in `{}`", quote(&extension)),
         };
-        let advice = format!("use one of {}, or `execution: claude`", written.runnable.join(", "));
+        let advice = format!("use one of {}, or `execution: claude`", context.runnable.join(", "));
         return Some(Finding::error("no-runtime", message, advice));
     }
-    if !written.terms.allowed_extensions.contains(&extension) {
+    if !context.terms.allowed_extensions.contains(&extension) {
         let message = format!("scripts that end in `{}` are not allowed here", quote(&extension));
         let advice = "allow it in `scripts.allowed_extensions`, or use another language";
         return Some(Finding::warning("extension-not-allowed", message, advice));
@@ -117,14 +117,14 @@ fn wrong_extension(written: &Written<'_>, file: &str) -> Option<Finding> {
     None
 }
 
-/// In lower case and with its dot, as settings have it.
+/// Returns the extension as settings write it: in lower case, with the dot.
 fn extension(file: &str) -> String {
     let name = paths::last_segment(file);
     name.rfind('.').map_or(String::new(), |dot| name[dot..].to_ascii_lowercase())
 }
 
-/// Arguments of which only one can be given, because both become the same variable.
-fn collisions(arguments: Option<&Node>) -> Vec<Found> {
+/// Reports arguments that become the same variable, so that only one of them can be passed.
+fn collisions(arguments: Option<&Node>) -> Vec<Diagnostic> {
     let Some(Value::List(items)) = arguments.map(|node| &node.value) else { return Vec::new() };
     let mut variables: BTreeMap<String, &str> = BTreeMap::new();
     let mut found = Vec::new();

@@ -1,28 +1,28 @@
-//! Characters that nobody sees and that do not stand in the file: front matter has them as escapes, such as `\\u202e`.
+//! Invisible characters that front matter contains as escapes, such as `\\u202e`.
 
-use super::Found;
+use super::Diagnostic;
 use super::front::Front;
 use super::invisible::{Kind, invisible};
 use crate::place::Place;
 use crate::yaml::{Entry, Node, Value};
 use std::collections::BTreeSet;
 
-/// Most values with such characters that are looked at closely.
-const MOST: usize = 50;
+/// Maximum number of values checked in detail.
+const MAX_VALUES: usize = 50;
 
-/// What cannot be seen in the keys and values of a front matter, beyond what cannot be seen in the text of the file.
-pub fn escapes(text: &str, front: &Front) -> Vec<Found> {
-    let mut search = Search { text, looks_left: MOST, told: BTreeSet::new(), found: Vec::new() };
+/// Reports invisible characters in keys and values that are not in the text of the file.
+pub fn escapes(text: &str, front: &Front) -> Vec<Diagnostic> {
+    let mut search = Search { text, checks_left: MAX_VALUES, reported: BTreeSet::new(), found: Vec::new() };
     search.entries(front.fields.entries());
     search.found
 }
 
 struct Search<'text> {
     text: &'text str,
-    looks_left: usize,
+    checks_left: usize,
     /// Place and message of each.
-    told: BTreeSet<(Place, String)>,
-    found: Vec<Found>,
+    reported: BTreeSet<(Place, String)>,
+    found: Vec<Diagnostic>,
 }
 
 impl Search<'_> {
@@ -33,7 +33,7 @@ impl Search<'_> {
         }
     }
 
-    /// The tree is as shallow as `yaml` allows.
+    /// Recursion is bounded by the depth limit of `yaml`.
     fn node(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar { text, .. } => self.value(text, node.place),
@@ -43,24 +43,24 @@ impl Search<'_> {
     }
 
     fn value(&mut self, value: &str, place: Place) {
-        // A mark in front would be taken for that of a file.
+        // Without the quote, a leading U+FEFF would count as the byte order mark of a file.
         let hidden = invisible(&format!("\"{value}"), Kind::Markdown);
-        if hidden.is_empty() || self.looks_left == 0 {
+        if hidden.is_empty() || self.checks_left == 0 {
             return;
         }
-        self.looks_left -= 1;
+        self.checks_left -= 1;
         let Some(written) = place.offset(self.text).and_then(|at| written(&self.text[at..])) else { return };
         let seen: BTreeSet<String> =
             invisible(written, Kind::Markdown).into_iter().map(|found| found.finding.message).collect();
         for found in hidden.into_iter().filter(|found| !seen.contains(&found.finding.message)) {
-            if self.told.insert((place, found.finding.message.clone())) {
+            if self.reported.insert((place, found.finding.message.clone())) {
                 self.found.push(found.finding.at(place).into());
             }
         }
     }
 }
 
-/// How a value stands in a text that begins with it, up to its closing quote. Only between double quotes there are escapes.
+/// Returns a double-quoted value as written, up to its closing quote. Other values have no escapes.
 fn written(text: &str) -> Option<&str> {
     let mut text = text;
     while text.starts_with(['&', '!']) {
@@ -81,15 +81,15 @@ mod tests {
     use super::*;
     use crate::bindings::skillcell::plugin::types::SkillModel;
 
-    fn told(yaml: &str) -> Vec<(u32, u32, String)> {
+    fn reported(yaml: &str) -> Vec<(u32, u32, String)> {
         let text = format!("---\n{yaml}\n---\n");
         let front = Front::of(&text, SkillModel::Folder).unwrap();
-        let told = escapes(&text, &front).into_iter().map(|found| found.finding);
-        told.map(|finding| (finding.line.unwrap(), finding.column.unwrap(), finding.message)).collect()
+        let reported = escapes(&text, &front).into_iter().map(|found| found.finding);
+        reported.map(|finding| (finding.line.unwrap(), finding.column.unwrap(), finding.message)).collect()
     }
 
     #[test]
-    fn what_is_escaped_is_told_where_its_value_begins() {
+    fn escaped_characters_are_reported_at_the_start_of_the_value() {
         for (yaml, line, column, part) in [
             (r#"a: "x \u202e y""#, 2, 4, "U+202E RIGHT-TO-LEFT OVERRIDE"),
             (r#"a: "x \U000E0068\U000E0069""#, 2, 4, "hide the text `hi`"),
@@ -100,19 +100,19 @@ mod tests {
             ("a: b\nc: [x, {d: \"\\u200b\"}]", 3, 12, "U+200B"),
             ("a: b\nc: \"\\\" \\u200b\"", 3, 4, "U+200B"),
         ] {
-            let told = told(yaml);
-            assert_eq!(told.len(), 1, "{yaml}: {told:?}");
-            assert_eq!((told[0].0, told[0].1), (line, column), "{yaml}");
-            assert!(told[0].2.contains(part), "{yaml}: {told:?}");
+            let reported = reported(yaml);
+            assert_eq!(reported.len(), 1, "{yaml}: {reported:?}");
+            assert_eq!((reported[0].0, reported[0].1), (line, column), "{yaml}");
+            assert!(reported[0].2.contains(part), "{yaml}: {reported:?}");
         }
-        assert_eq!(told(r#"a: "x \u202e hidden \U000E0068""#).len(), 2);
+        assert_eq!(reported(r#"a: "x \u202e hidden \U000E0068""#).len(), 2);
         let flag = r"\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F";
-        assert_eq!(told(&format!("a: \"{flag}\"")), []);
-        assert_eq!(told(&format!("a: \"{flag} \\U000E0067\"")).len(), 1);
+        assert_eq!(reported(&format!("a: \"{flag}\"")), []);
+        assert_eq!(reported(&format!("a: \"{flag} \\U000E0067\"")).len(), 1);
     }
 
     #[test]
-    fn what_stands_in_the_file_or_is_no_escape_is_not_told_here() {
+    fn literal_characters_and_other_backslashes_are_not_reported_here() {
         for yaml in [
             "a: x\u{200b}y",
             "a: x\u{200b}y\nb: x\u{200b}y",
@@ -125,15 +125,15 @@ mod tests {
             "a: [b\n",
             "a: \"x \\u00e9 \\t\\n\"",
         ] {
-            assert_eq!(told(yaml), [], "{yaml:?}");
+            assert_eq!(reported(yaml), [], "{yaml:?}");
         }
     }
 
     #[test]
-    fn a_hostile_text_ends_soon() {
+    fn a_hostile_text_is_processed_quickly() {
         let many = (0..4_000).map(|number| format!("k{number}: &a{number} \"\\u200b\"\n")).collect::<String>();
-        assert!(told(&many).len() <= MOST);
+        assert!(reported(&many).len() <= MAX_VALUES);
         let repeated = format!("a: &a \"\\u200b\"\nb: [{}]\n", vec!["*a"; 3_000].join(", "));
-        assert_eq!(told(&repeated).len(), 1);
+        assert_eq!(reported(&repeated).len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The front matter of a skill once more, for what the catalog does not keep: where its entries stand.
+//! The front matter of a skill, parsed again for the positions that the catalog does not keep.
 
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::frontmatter::{self, Fields, Split};
@@ -6,8 +6,8 @@ use crate::paths;
 use crate::place::Place;
 use crate::yaml::{Entry, Node, Value};
 
-/// Most entries of a list that are looked at, as many as count.
-const MOST_ITEMS: usize = 1_000;
+/// Maximum number of entries of a list that are checked; the catalog keeps as many.
+const MAX_ITEMS: usize = 1_000;
 
 pub struct Front {
     pub fields: Fields,
@@ -17,7 +17,7 @@ pub struct Front {
 
 /// An entry of `assets` or `scripts`.
 pub struct Item<'front> {
-    /// Where its path stands.
+    /// Where its path is written.
     pub place: Place,
     /// The path below the resource folder.
     pub file: String,
@@ -31,16 +31,16 @@ impl Front {
         Some(Self { metadata: fields.below("metadata"), fields, model })
     }
 
-    /// A field of the tree model, which a folder skill may also have below `metadata`.
+    /// Returns a field of the tree model, which a folder skill may also have below `metadata`.
     pub fn field(&self, key: &str) -> Option<&Entry> {
         let below = || self.metadata.get(key).filter(|_| self.model == SkillModel::Folder);
         self.fields.get(key).or_else(below)
     }
 
-    /// The entries of `assets` or `scripts` that count.
+    /// Returns the valid entries of `assets` or `scripts`.
     pub fn items(&self, key: &str) -> Vec<Item<'_>> {
         let Some(Value::List(items)) = self.field(key).map(|entry| &entry.node.value) else { return Vec::new() };
-        items.iter().take(MOST_ITEMS).filter_map(Item::of).collect()
+        items.iter().take(MAX_ITEMS).filter_map(Item::of).collect()
     }
 }
 

@@ -1,28 +1,28 @@
-//! Where Markdown links lead.
+//! Finds the destinations of Markdown links.
 
-/// Most links that are looked at in one file. An instruction with more is a list of links.
-const MOST: usize = 2_000;
+/// Maximum number of links checked per file.
+const MAX_LINKS: usize = 2_000;
 
-/// Longest destination that is looked at, in bytes.
-const LONGEST: usize = 1_024;
+/// Maximum length of a destination.
+const MAX_DESTINATION_BYTES: usize = 1_024;
 
-/// A link, an image or the definition of a link.
+/// A link, an image or a link reference definition.
 #[derive(Debug, PartialEq)]
 pub struct Link {
-    /// Where the destination begins, in bytes.
+    /// Byte offset of the destination.
     pub at: usize,
-    /// The destination as written, without the backslashes in it.
+    /// The destination with backslash escapes resolved.
     pub destination: String,
 }
 
-/// The links in a text without code, in their order.
+/// Returns the links in a text without code, in order.
 pub fn links(prose: &str) -> Vec<Link> {
     let bytes = prose.as_bytes();
     let mut found = Vec::new();
-    // How many brackets are open.
+    // Number of open brackets.
     let mut depth = 0_usize;
     let (mut line_start, mut at) = (0, 0);
-    while found.len() < MOST && at < bytes.len() {
+    while found.len() < MAX_LINKS && at < bytes.len() {
         match bytes[at] {
             b'\\' => at += 1,
             b'[' => depth += 1,
@@ -52,18 +52,18 @@ fn is_empty_line(rest: &[u8]) -> bool {
     rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).is_none_or(|byte| *byte == b'\n')
 }
 
-/// Whether a line has only the label of a definition in it so far. A footnote is none.
+/// Whether a line so far is only the label of a link reference definition. A footnote is not.
 fn is_label(line: &str) -> bool {
     let label = line.trim_start().strip_prefix('[');
     label.is_some_and(|label| !label.is_empty() && !label.starts_with('^') && !label.contains(['[', ']']))
 }
 
-/// The link whose destination is the next thing in a text.
+/// Parses the destination that comes next in a text.
 fn link_at(prose: &str, start: usize) -> Option<Link> {
     let rest = &prose[start..];
     let at = start + (rest.len() - rest.trim_start().len());
     let rest = &prose[at..];
-    let rest = &rest[..rest.floor_char_boundary(LONGEST)];
+    let rest = &rest[..rest.floor_char_boundary(MAX_DESTINATION_BYTES)];
     let (at, rest, is_quoted) = match rest.strip_prefix('<') {
         Some(rest) => (at + 1, rest, true),
         None => (at, rest, false),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_link_is_none() {
+    fn what_only_looks_like_a_link_is_ignored() {
         for text in [
             "",
             "[a]",
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_text_ends_soon() {
+    fn a_hostile_text_is_processed_quickly() {
         for text in [
             "[](".repeat(300_000),
             "[".repeat(1_000_000),
@@ -148,13 +148,13 @@ mod tests {
             "\n".repeat(900_000),
             "\n ".repeat(400_000),
         ] {
-            assert!(links(&text).len() <= MOST);
+            assert!(links(&text).len() <= MAX_LINKS);
         }
     }
 
     proptest! {
         #[test]
-        fn destinations_begin_on_boundaries(text in "[\\[\\]()<>:!^é \\\\\na.]{0,60}") {
+        fn destinations_start_on_character_boundaries(text in "[\\[\\]()<>:!^é \\\\\na.]{0,60}") {
             for link in links(&text) {
                 prop_assert!(text.is_char_boundary(link.at));
             }

@@ -1,13 +1,13 @@
-//! What of a Markdown file is text for readers, and not code, front matter or a comment.
+//! Extracts the prose of a Markdown file, without code, front matter and comments.
 
 use crate::fences::Fences;
 use crate::skill;
 use std::collections::BTreeMap;
 
-/// A text in which everything else is blank, so that offsets and lines stay as they are.
+/// A text in which everything else is blanked out, so that offsets and lines are unchanged.
 pub struct Prose<'text> {
     pub text: String,
-    /// What stands inside `<!-- -->`, with where it begins.
+    /// The contents of each `<!-- -->`, with their offset.
     pub comments: Vec<(usize, &'text str)>,
 }
 
@@ -20,7 +20,7 @@ pub fn prose(text: &str) -> Prose<'_> {
     Prose { text: String::from_utf8(blanks.0).expect("only whole characters become blanks"), comments }
 }
 
-/// The bytes of a text, some of them blank.
+/// The bytes of a text, some of them blanked out.
 struct Blanks(Vec<u8>);
 
 impl Blanks {
@@ -31,10 +31,10 @@ impl Blanks {
     }
 }
 
-/// Fenced and indented code.
+/// Blanks out fenced and indented code.
 fn blank_blocks(text: &str, body: usize, blanks: &mut Blanks) {
     let mut fences = Fences::default();
-    // Whether there is no paragraph that an indented line would go on.
+    // `may_indent`: there is no open paragraph that an indented line would continue.
     let (mut may_indent, mut in_list, mut start) = (true, false, body);
     for line in text[body..].split_inclusive('\n') {
         let end = start + line.len();
@@ -44,7 +44,7 @@ fn blank_blocks(text: &str, body: usize, blanks: &mut Blanks) {
             blanks.put(start, end);
             may_indent = true;
         } else if is_indented && may_indent && !in_list {
-            // Indented code goes on until something is not indented.
+            // Indented code continues until a line is not indented.
             blanks.put(start, end);
         } else {
             in_list = item(line).is_some() || in_list && (is_empty || line.starts_with([' ', '\t']));
@@ -54,13 +54,13 @@ fn blank_blocks(text: &str, body: usize, blanks: &mut Blanks) {
     }
 }
 
-/// A line without the marks of the quotes and lists that it is in. Code in there is code, however far it is indented.
+/// Removes the quote and list markers of a line. Fenced code inside them counts at any indentation.
 fn without_container(line: &str) -> &str {
     let line = line.trim_start_matches([' ', '\t', '>']);
     item(line).map_or(line, |inside| inside.trim_start_matches([' ', '\t']))
 }
 
-/// What follows the mark of an item, if a line begins one.
+/// Returns what follows the list marker, if a line starts an item.
 fn item(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let after = line.strip_prefix(['-', '*', '+']).or_else(|| {
@@ -70,7 +70,7 @@ fn item(line: &str) -> Option<&str> {
     after.filter(|after| after.starts_with([' ', '\t']))
 }
 
-/// Code in backticks or between `<pre>` and `</pre>`, and comments. Returns the comments.
+/// Blanks out code spans, `<pre>` elements and comments. Returns the comments.
 fn blank_spans<'text>(text: &'text str, body: usize, blanks: &mut Blanks) -> Vec<(usize, &'text str)> {
     const OPEN: &str = "<!--";
     const CLOSE: &str = "-->";
@@ -116,7 +116,7 @@ fn begins_pre(text: &[u8]) -> bool {
         && text.get(4).is_some_and(|byte| *byte == b'>' || byte.is_ascii_whitespace())
 }
 
-/// Where the next `</pre>` ends.
+/// Returns the end of the next `</pre>`.
 fn end_of_pre(text: &str, start: usize) -> Option<usize> {
     const CLOSE: &[u8] = b"</pre>";
     let bytes = text.as_bytes();
@@ -124,13 +124,13 @@ fn end_of_pre(text: &str, start: usize) -> Option<usize> {
     ends.find(|(at, end)| bytes.get(*at..*end).is_some_and(|tag| tag.eq_ignore_ascii_case(CLOSE))).map(|(_, end)| end)
 }
 
-/// The runs of backticks between two empty lines, which pair only with each other.
+/// The backtick runs between two empty lines; runs pair only within a paragraph.
 #[derive(Default)]
 struct Paragraph {
     end: usize,
-    /// Where each run begins, and its length.
+    /// Start and length of each run.
     runs: Vec<(usize, usize)>,
-    /// For each length the position of its last run, so that no pair is looked for in vain.
+    /// For each length the position of its last run, to avoid searching for a partner that does not exist.
     last: BTreeMap<usize, usize>,
     next: usize,
 }
@@ -150,7 +150,7 @@ impl Paragraph {
         while let Some(next) = memchr::memchr(b'`', &bytes[at..end]) {
             let start = at + next;
             let length = bytes[start..end].iter().take_while(|byte| **byte == b'`').count();
-            // A backslash in front makes the first of them a letter.
+            // A preceding backslash escapes the first backtick.
             let is_escaped = start > 0 && bytes[start - 1] == b'\\';
             runs.push((start + usize::from(is_escaped), length - usize::from(is_escaped)));
             at = start + length;
@@ -159,7 +159,7 @@ impl Paragraph {
         Self { end: end.max(start + 1), runs, last, next: 0 }
     }
 
-    /// Where the code ends that the run at this place begins; or where the run ends, if it begins none.
+    /// Returns the end of the code span that starts here, or of the run if it starts none.
     fn span(&mut self, at: usize) -> (usize, bool) {
         while self.runs.get(self.next).is_some_and(|(start, length)| start + length <= at) {
             self.next += 1;
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The words that are left.
+    /// The remaining words.
     fn words(text: &str) -> String {
         prose(text).text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_text_ends_soon() {
+    fn a_hostile_text_is_processed_quickly() {
         let growing: String = (1..1_200).map(|length| format!("{} ", "`".repeat(length))).collect();
         for text in
             ["`".repeat(500_000), "` ``".repeat(200_000), "<!--".repeat(200_000), "\\`".repeat(300_000), growing]
@@ -243,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_line_and_offset_stays(text in "(---\n)?[`~<!>é \n\\[\\]a-]{0,80}") {
+        fn lines_and_offsets_are_unchanged(text in "(---\n)?[`~<!>é \n\\[\\]a-]{0,80}") {
             let left = prose(&text).text;
             prop_assert_eq!(left.len(), text.len());
             for (now, before) in left.bytes().zip(text.bytes()) {

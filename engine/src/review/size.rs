@@ -1,29 +1,29 @@
-//! Bodies that are too long to be read in one go.
+//! Bodies that are longer than recommended.
 
-use super::Found;
+use super::Diagnostic;
 use crate::place::Place;
 use crate::problem::Finding;
 use crate::skill;
 
-/// What the Agent Skills format advises at most, in lines and in tokens.
-const MOST_LINES: usize = 500;
-const MOST_TOKENS: usize = 5_000;
+/// The limits that the Agent Skills format recommends.
+const MAX_LINES: usize = 500;
+const MAX_TOKENS: usize = 5_000;
 
-pub fn long_body(text: &str) -> Option<Found> {
+pub fn long_body(text: &str) -> Option<Diagnostic> {
     let body = skill::body_of(text);
     let (lines, tokens) = (body.lines().count(), tokens(body));
-    if lines <= MOST_LINES && tokens <= MOST_TOKENS {
+    if lines <= MAX_LINES && tokens <= MAX_TOKENS {
         return None;
     }
     let message = format!(
-        "the body has {lines} lines and about {tokens} tokens; {MOST_LINES} lines and {MOST_TOKENS} tokens are advised at most"
+        "the body has {lines} lines and about {tokens} tokens; {MAX_LINES} lines and {MAX_TOKENS} tokens are recommended at most"
     );
-    let advice = "move what is not always needed to files of its own, as in `references/`, and mention them";
+    let advice = "move what is not always needed to separate files, as in `references/`, and reference them";
     let start = Place::of(text, text.len() - body.len());
     Some(Finding::warning("long-body", message, advice).at(start).into())
 }
 
-/// About as many as models count: four letters of English, two of most others.
+/// Estimates the number of tokens: four ASCII characters each, or two others.
 fn tokens(text: &str) -> usize {
     let others = if text.is_ascii() { 0 } else { text.chars().filter(|letter| !letter.is_ascii()).count() };
     let ascii = if others == 0 { text.len() } else { text.bytes().filter(u8::is_ascii).count() };

@@ -1,62 +1,61 @@
-//! Whether the files are there that a skill's text leads to: by `@file`, by links and by images.
+//! Checks that the targets of links, images and `@file` references exist.
 
 use super::links::links;
-use super::{Draft, Found, Written};
+use super::{Diagnostic, Draft, SkillContext};
 use crate::paths;
 use crate::place::Place;
 use crate::problem::{Finding, quote};
 use crate::references;
 use std::collections::BTreeSet;
 
-/// Most looks at the disk for one file. A text that mentions more is not meant for readers.
-const MOST_LOOKS: usize = 500;
+/// Maximum number of file system lookups per file.
+const MAX_LOOKUPS: usize = 500;
 
-/// Most paths for which a close name is looked for.
-const MOST_CLOSE: usize = 20;
+/// Maximum number of missing paths for which a similar name is searched.
+const MAX_SUGGESTIONS: usize = 20;
 
-/// Longest path that is looked for, in bytes.
-const LONGEST_PATH: usize = 1_024;
+/// Maximum length of a path.
+const MAX_PATH_BYTES: usize = 1_024;
 
-/// Endings that make `@word.ending` the name of a file. Others are names of people, decorators and addresses.
-const FILES: [&str; 44] = [
+/// Extensions that make `@word.extension` a file. Others are user names, decorators and addresses.
+const FILE_EXTENSIONS: [&str; 44] = [
     "bash", "bat", "c", "cfg", "cjs", "conf", "cpp", "css", "csv", "docx", "gif", "go", "h", "html", "ini", "ipynb",
     "java", "jpeg", "jpg", "js", "json", "jsx", "lua", "md", "mdx", "mjs", "pdf", "png", "ps1", "py", "rb", "rs", "sh",
     "sql", "svg", "template", "toml", "ts", "tsx", "txt", "xlsx", "xml", "yaml", "yml",
 ];
 
-/// Folders at the top of a disk, by which `@/etc/passwd` is known from `@/components/button`, a name in some project.
+/// Top-level folders that tell `@/etc/passwd` from `@/components/button`, an import path.
 const TOP_FOLDERS: [&str; 14] =
     ["Applications", "Library", "Users", "bin", "dev", "etc", "home", "mnt", "opt", "root", "srv", "tmp", "usr", "var"];
 
-/// How a text leads to a file.
 #[derive(Clone, Copy)]
-enum Way {
+enum LinkKind {
     Link,
     /// `@file`
     Reference,
 }
 
-/// What somebody who follows a path finds.
-enum End {
-    There,
-    /// Nothing; a name that is close, if there is one.
-    Nothing(Option<String>),
-    /// It is hidden, so it is not served.
+/// What a path leads to.
+enum Target {
+    Exists,
+    /// Not found; the payload is a similar name, if there is one.
+    Missing(Option<String>),
+    /// Hidden, so it is not served.
     Hidden,
-    /// Something that does not belong to the skill, or nothing that could.
+    /// Not part of the skill.
     Outside,
 }
 
-/// Everything in the prose of a skill that leads nowhere, each path once.
-pub fn targets(draft: &Draft<'_>, written: &Written<'_>, prose: &str) -> Vec<Found> {
+/// Reports every link and reference whose target is missing or not served, each path once.
+pub fn targets(draft: &Draft<'_>, context: &SkillContext<'_>, prose: &str) -> Vec<Diagnostic> {
     let mut search = Search {
         draft,
-        resources: written.resources,
+        resources: context.resources,
         folder: paths::folder_of(draft.path).unwrap_or(""),
-        looks_left: MOST_LOOKS,
-        close_left: MOST_CLOSE,
+        lookups_left: MAX_LOOKUPS,
+        suggestions_left: MAX_SUGGESTIONS,
         seen: BTreeSet::new(),
-        told: BTreeSet::new(),
+        reported: BTreeSet::new(),
         found: Vec::new(),
     };
     for link in links(prose) {
@@ -69,27 +68,27 @@ pub fn targets(draft: &Draft<'_>, written: &Written<'_>, prose: &str) -> Vec<Fou
 struct Search<'draft> {
     draft: &'draft Draft<'draft>,
     resources: Option<&'draft str>,
-    /// The folder that the file is in.
+    /// The folder that contains the file.
     folder: &'draft str,
-    looks_left: usize,
-    close_left: usize,
-    /// Destinations that were followed, and words behind an `@` with that in front.
+    lookups_left: usize,
+    suggestions_left: usize,
+    /// Destinations already followed; references with their `@`.
     seen: BTreeSet<String>,
-    told: BTreeSet<String>,
-    found: Vec<Found>,
+    reported: BTreeSet<String>,
+    found: Vec<Diagnostic>,
 }
 
 impl Search<'_> {
     fn link(&mut self, at: usize, destination: &str) {
         let Some(path) = relative_path(destination) else { return };
-        if self.looks_left == 0 || !self.seen.insert(path.clone()) || !self.may_be_file(&path) {
+        if self.lookups_left == 0 || !self.seen.insert(path.clone()) || !self.may_be_file(&path) {
             return;
         }
-        let end = self.follow(&path);
-        self.tell(Way::Link, at, &path, end);
+        let target = self.follow(&path);
+        self.report(LinkKind::Link, at, &path, target);
     }
 
-    /// Whether a destination is certainly meant as a file: people write `[text](url)` when they explain links.
+    /// Whether a destination is certainly a file: explanations of links contain `[text](url)`.
     fn may_be_file(&mut self, path: &str) -> bool {
         let first = path.split('/').next().unwrap_or(path);
         let is_in_folder = |search: &mut Self| {
@@ -106,9 +105,9 @@ impl Search<'_> {
                 continue;
             }
             let rest = &prose[mark + 1..];
-            let rest = &rest[..rest.floor_char_boundary(LONGEST_PATH)];
+            let rest = &rest[..rest.floor_char_boundary(MAX_PATH_BYTES)];
             let word = rest.split(references::ends_path).next().unwrap_or_default();
-            if self.looks_left == 0 {
+            if self.lookups_left == 0 {
                 return;
             }
             if self.seen.insert(format!("@{word}")) {
@@ -123,85 +122,86 @@ impl Search<'_> {
         if is_pattern(path) {
             return;
         }
-        if is_of_machine(path) {
-            return self.tell(Way::Reference, at, path, End::Outside);
+        if is_machine_path(path) {
+            return self.report(LinkKind::Reference, at, path, Target::Outside);
         }
-        // A word that goes on behind the `/`, as in `@a/*`, stands for many.
+        // A word that continues after the `/`, such as `@a/*`, is a pattern.
         let is_folder = path.ends_with('/') && path.contains(char::is_alphanumeric) && !is_pattern(word);
-        let is_file = extension(path).is_some_and(|extension| FILES.contains(&extension.to_ascii_lowercase().as_str()));
+        let is_file =
+            extension(path).is_some_and(|extension| FILE_EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()));
         if path.starts_with('~') || !is_file && !is_folder {
             return;
         }
         if is_folder {
-            let end = self.follow(path);
-            return self.tell(Way::Reference, at, path, end);
+            let target = self.follow(path);
+            return self.report(LinkKind::Reference, at, path, target);
         }
         let mut longest = Some(word);
-        while let Some(word) = longest.filter(|_| self.looks_left > 0) {
+        while let Some(word) = longest.filter(|_| self.lookups_left > 0) {
             let file = self.resources.zip(paths::clean(word)).map(|(folder, file)| paths::join(folder, &file));
             if file.is_some_and(|file| self.is_file(&file)) {
                 return;
             }
             longest = references::shorter(word);
         }
-        // What lies beside the skill and not in its folder is found by readers of the file, but by no `@`.
-        let end = match self.follow(path) {
-            End::There => End::Outside,
-            end => end,
+        // A file next to the skill but outside its resource folder can be linked, but not referenced with `@`.
+        let target = match self.follow(path) {
+            Target::Exists => Target::Outside,
+            target => target,
         };
-        self.tell(Way::Reference, at, path, end);
+        self.report(LinkKind::Reference, at, path, target);
     }
 
-    fn follow(&mut self, path: &str) -> End {
+    fn follow(&mut self, path: &str) -> Target {
         let clean = paths::clean(path);
         let own = self.resources.zip(clean.as_ref()).map(|(folder, path)| paths::join(folder, path));
         let whole = below_root(self.folder, path);
         if let Some(own) = own.as_ref().filter(|own| whole.as_ref() != Some(own))
             && self.exists(own)
         {
-            return if paths::is_hidden(own) { End::Hidden } else { End::There };
+            return if paths::is_hidden(own) { Target::Hidden } else { Target::Exists };
         }
-        let Some(whole) = whole else { return End::Outside };
+        let Some(whole) = whole else { return Target::Outside };
         let belongs = self.resources.is_some_and(|folder| is_within(&whole, folder));
         match (self.exists(&whole), belongs) {
-            (true, _) if whole == self.draft.path => End::There,
-            (true, true) if paths::is_hidden(&whole) => End::Hidden,
-            (true, true) => End::There,
-            (true, false) => End::Outside,
-            (false, false) if clean.is_none() => End::Outside,
+            (true, _) if whole == self.draft.path => Target::Exists,
+            (true, true) if paths::is_hidden(&whole) => Target::Hidden,
+            (true, true) => Target::Exists,
+            (true, false) => Target::Outside,
+            (false, false) if clean.is_none() => Target::Outside,
             (false, _) => {
-                let Some(left) = self.close_left.checked_sub(1) else { return End::Nothing(None) };
-                self.close_left = left;
-                let close = |path: &String| self.draft.close_file(path);
-                End::Nothing(own.as_ref().and_then(close).or_else(|| close(&whole)))
+                let Some(left) = self.suggestions_left.checked_sub(1) else { return Target::Missing(None) };
+                self.suggestions_left = left;
+                let close = |path: &String| self.draft.similar_file(path);
+                Target::Missing(own.as_ref().and_then(close).or_else(|| close(&whole)))
             }
         }
     }
 
-    fn tell(&mut self, way: Way, at: usize, path: &str, end: End) {
-        if matches!(end, End::There) || !self.told.insert(path.to_owned()) {
+    fn report(&mut self, kind: LinkKind, at: usize, path: &str, target: Target) {
+        if matches!(target, Target::Exists) || !self.reported.insert(path.to_owned()) {
             return;
         }
         let shown = quote(path);
-        let dead = |message: String, advice: String| match way {
-            Way::Link => Finding::warning("dead-link", message, advice),
-            Way::Reference => Finding::warning("dead-reference", message, advice),
+        let dead = |message: String, advice: String| match kind {
+            LinkKind::Link => Finding::warning("dead-link", message, advice),
+            LinkKind::Reference => Finding::warning("dead-reference", message, advice),
         };
-        let finding = match end {
-            End::Outside => {
-                let advice = "copy the file into the skill, or call another skill by its name";
-                let message = format!("`{shown}` leaves the skill, so whoever is served it cannot follow");
+        let finding = match target {
+            Target::Outside => {
+                let advice = "copy the file into the skill, or refer to another skill by its name";
+                let message = format!("`{shown}` points outside the skill, where clients cannot follow it");
                 Finding::warning("outside-reference", message, advice)
             }
-            End::Hidden => {
+            Target::Hidden => {
                 dead(format!("`{shown}` is hidden, so it is not served"), "rename it without the dot".to_owned())
             }
-            End::Nothing(Some(name)) => {
+            Target::Missing(Some(name)) => {
                 let close = paths::join(paths::folder_of(path).unwrap_or(""), &name);
-                dead(format!("`{shown}` is not there"), format!("a close one is `{}`", quote(&close)))
+                dead(format!("`{shown}` does not exist"), format!("did you mean `{}`?", quote(&close)))
             }
-            End::Nothing(None) | End::There => {
-                dead(format!("`{shown}` is not there"), "correct the path, or add the file".to_owned())
+            Target::Missing(None) | Target::Exists => {
+                dead(format!("`{shown}` does not exist"), "correct the path, or add the file".to_owned())
             }
         };
         self.found.push(finding.at(Place::of(self.draft.text, at)).into());
@@ -212,12 +212,12 @@ impl Search<'_> {
     }
 
     fn is_file(&mut self, path: &str) -> bool {
-        self.looks_left = self.looks_left.saturating_sub(1);
+        self.lookups_left = self.lookups_left.saturating_sub(1);
         self.draft.root.has_file(path)
     }
 }
 
-/// The path that a destination names, if it is one and not an address, a place in this file or an example.
+/// Returns the relative path of a destination; `None` for URLs, anchors and examples.
 fn relative_path(destination: &str) -> Option<String> {
     let path = destination.split(['#', '?']).next()?;
     let scheme = path.split(['/', '.']).next().and_then(|start| start.split_once(':'));
@@ -228,8 +228,8 @@ fn relative_path(destination: &str) -> Option<String> {
     (!has_scheme && !is_other && !is_pattern(path)).then(|| decoded(path))
 }
 
-/// Whether a path begins in somebody's home or at the top of the disk.
-fn is_of_machine(path: &str) -> bool {
+/// Whether a path starts in a home folder or at the top of the disk.
+fn is_machine_path(path: &str) -> bool {
     let is_top = |path: &str| {
         let first = path.split('/').next().unwrap_or_default();
         first.len() < path.len() && TOP_FOLDERS.contains(&first)
@@ -237,12 +237,12 @@ fn is_of_machine(path: &str) -> bool {
     path.strip_prefix("~/").is_some_and(|path| !path.is_empty()) || path.strip_prefix('/').is_some_and(is_top)
 }
 
-/// Whether a path stands for many, or for one that the reader has to think of.
+/// Whether a path is a pattern or contains a placeholder.
 fn is_pattern(path: &str) -> bool {
     path.contains(['*', '{', '}', '<', '>', '$', '|', '…']) || path.contains("...")
 }
 
-/// What stands behind the last dot of the last segment, if it can be an extension.
+/// Returns what follows the last dot of the last segment, if it can be an extension.
 fn extension(path: &str) -> Option<&str> {
     let (stem, extension) = paths::last_segment(path).rsplit_once('.')?;
     let is_extension = (1..=10).contains(&extension.len())
@@ -251,7 +251,7 @@ fn extension(path: &str) -> Option<&str> {
     (!stem.is_empty() && is_extension).then_some(extension)
 }
 
-/// Without percent signs, if that is text.
+/// Decodes percent-encoding, if the result is UTF-8.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -264,7 +264,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A path from a folder as a path from the root, or nothing for one that leaves the root.
+/// Resolves a path from a folder to a path from the root; `None` if it leaves the root.
 fn below_root(folder: &str, path: &str) -> Option<String> {
     if path.starts_with(['/', '\\']) || path.contains('\0') {
         return None;

@@ -50,15 +50,15 @@ fn codes(root: MemoryRoot) -> Vec<String> {
     places(root).into_iter().map(|(code, ..)| code).collect()
 }
 
-/// A root with the skill `pdf` and files of its own.
+/// A root with the skill `pdf` and some files of it.
 fn pdf(more: &str, body: &str) -> MemoryRoot {
     let text = format!("---\nname: pdf\ndescription: d\n{more}---\n{body}");
     let root = MemoryRoot::new("project").file("pdf/SKILL.md", &text).file("pdf/references/guide.md", "");
     root.file("pdf/scripts/_shared.py", "").file("pdf/assets/a b.png", "").file("pdf/.hidden.md", "")
 }
 
-/// A text with the edits that are made together: of those that overlap, the first.
-fn mended(root: MemoryRoot, file: &str, text: &str) -> String {
+/// Applies the edits of all remarks; of overlapping ones the first.
+fn fixed(root: MemoryRoot, file: &str, text: &str) -> String {
     let mut edits: Vec<Edit> = remarks(root.file(file, text)).into_iter().flat_map(|remark| remark.edits).collect();
     edits.sort_by_key(|edit| (edit.start, edit.end));
     edits.dedup();
@@ -68,7 +68,7 @@ fn mended(root: MemoryRoot, file: &str, text: &str) -> String {
         end = if fits { edit.end } else { end };
         fits
     });
-    super::applied(text, &edits)
+    super::apply_edits(text, &edits)
 }
 
 #[test]
@@ -82,15 +82,15 @@ fn a_good_skill_has_no_remarks() {
 }
 
 #[test]
-fn links_and_references_that_lead_nowhere_are_told_once() {
+fn dead_links_and_references_are_reported_once() {
     let body = "é [a](references/gide.md) ![b](nowhere.png) [a](references/gide.md)\n@nowhere.md, (@references/none.txt)\n\n[d]: gone/x.md\n[e](references/none)\n";
     let remarks = remarks(pdf("", body));
-    let told: Vec<_> = remarks
+    let reported: Vec<_> = remarks
         .iter()
         .map(|remark| (remark.problem.code.as_str(), remark.problem.line, remark.problem.column))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("dead-link", Some(5), Some(7)),
             ("dead-link", Some(5), Some(32)),
@@ -100,12 +100,12 @@ fn links_and_references_that_lead_nowhere_are_told_once() {
             ("dead-link", Some(9), Some(5)),
         ]
     );
-    assert_eq!(remarks[0].problem.message, "`references/gide.md` is not there");
-    assert_eq!(remarks[0].problem.advice, "a close one is `references/guide.md`");
+    assert_eq!(remarks[0].problem.message, "`references/gide.md` does not exist");
+    assert_eq!(remarks[0].problem.advice, "did you mean `references/guide.md`?");
 }
 
 #[test]
-fn what_leaves_the_skill_or_is_hidden_is_told_as_such() {
+fn targets_outside_the_skill_and_hidden_targets_are_reported_as_such() {
     let body = "[a](../other/SKILL.md) [b](/etc/passwd.txt) [c](../../../x.md) @../x.md [d](.hidden.md) [e](references/../references/guide.md)\n";
     let codes = codes(pdf("", body).folder_skill("other", "other"));
     assert_eq!(
@@ -115,7 +115,7 @@ fn what_leaves_the_skill_or_is_hidden_is_told_as_such() {
 }
 
 #[test]
-fn what_only_one_machine_has_and_folders_that_are_not_there_are_told() {
+fn machine_paths_and_missing_folders_are_reported() {
     for (body, expected) in [
         ("@/etc/passwd", vec![("outside-reference", 5, 2)]),
         ("(@/Users/me/notes)", vec![("outside-reference", 5, 3)]),
@@ -132,7 +132,7 @@ fn what_only_one_machine_has_and_folders_that_are_not_there_are_told() {
 }
 
 #[test]
-fn a_tree_skill_leads_to_its_resource_folder_from_there_and_from_beside() {
+fn links_of_a_tree_skill_resolve_in_its_resource_folder_and_beside_its_file() {
     let text = |body: &str| format!("---\nkeywords: [word]\ndescription: d\n---\n{body}\n");
     let root = |body: &str| {
         MemoryRoot::new("project")
@@ -148,7 +148,7 @@ fn a_tree_skill_leads_to_its_resource_folder_from_there_and_from_beside() {
 }
 
 #[test]
-fn declared_files_have_to_be_there_and_scripts_need_a_runtime() {
+fn declared_files_must_exist_and_scripts_need_a_runtime() {
     let more = "assets:\n  - references/guide.md\n  - file: nowhere.png\n    description: d\n\
         scripts:\n  - {file: run.rb, execution: server}\n  - {file: run, execution: server}\n  - {file: read.rb}\n  - {file: x.wasm, execution: server}\n";
     let root = pdf(more, "").file("pdf/run.rb", "").file("pdf/run", "").file("pdf/read.rb", "").file("pdf/x.wasm", "");
@@ -164,7 +164,7 @@ fn declared_files_have_to_be_there_and_scripts_need_a_runtime() {
 }
 
 #[test]
-fn scripts_that_nobody_declares_are_told_once_where_the_text_names_one() {
+fn undeclared_scripts_are_reported_once_where_the_text_mentions_one() {
     let root = pdf("", "\nRun `scripts/b.py`.\n").file("pdf/scripts/a.py", "").file("pdf/scripts/b.py", "");
     let remark = &remarks(root.file("pdf/scripts/data.json", ""))[0];
     assert_eq!((remark.problem.line, remark.problem.column), (Some(6), Some(6)));
@@ -176,7 +176,7 @@ fn scripts_that_nobody_declares_are_told_once_where_the_text_names_one() {
 }
 
 #[test]
-fn scripts_in_folders_below_are_told_unless_they_are_for_others_to_import() {
+fn nested_scripts_are_reported_unless_they_are_for_import() {
     let root = pdf("", "").file("pdf/scripts/sub/deep/x.py", "").file("pdf/scripts/sub/notes.txt", "");
     let remark = &remarks(root)[0];
     assert_eq!(remark.problem.message, "`scripts/sub/deep/x.py` is not declared, so `run_script` does not run it");
@@ -190,42 +190,45 @@ fn scripts_in_folders_below_are_told_unless_they_are_for_others_to_import() {
 }
 
 #[test]
-fn tree_skills_in_a_resource_folder_are_told_and_other_markdown_is_not() {
+fn tree_skills_in_a_resource_folder_are_reported_and_other_markdown_is_not() {
     let root = MemoryRoot::new("project").tree_skill("t").tree_skill("t/u").tree_skill("t/v/w");
     let root = root.file("t/notes.md", "# Notes\n").file("t/post.md", "---\ntitle: A post\ndescription: d\n---\n");
-    let told: Vec<_> = remarks(root.clone()).into_iter().map(|remark| remark.problem).collect();
+    let reported: Vec<_> = remarks(root.clone()).into_iter().map(|remark| remark.problem).collect();
     let places: Vec<_> =
-        told.iter().map(|problem| (problem.location.path.as_str(), problem.code.as_str(), problem.line)).collect();
+        reported.iter().map(|problem| (problem.location.path.as_str(), problem.code.as_str(), problem.line)).collect();
     assert_eq!(places, [("t/u.md", "hidden-skills", Some(1)), ("t/v/w.md", "hidden-skills", Some(1))]);
-    assert_eq!(told[0].message, "`t` is the resource folder of `t.md`, so this skill is not served");
-    // A category, a folder skill's own folder, and a file that is no skill hide nothing.
+    assert_eq!(reported[0].message, "`t` is the resource folder of `t.md`, so this skill is not served");
+    // A category, a folder skill's own folder, and a file that is not a skill hide nothing.
     assert_eq!(codes(root.clone().tree_skill("t/_index")), ["missing-keywords"]);
     assert_eq!(codes(root.file("t.md", "# No skill\n")), ["missing-keywords"]);
     assert_eq!(codes(pdf("", "").tree_skill("pdf/references/x")), [""; 0]);
 }
 
 #[test]
-fn what_follows_from_neighbours_and_unreadable_files_has_a_place() {
+fn problems_caused_by_other_files_have_a_place() {
     let text = "---\nkeywords: [word]\ndescription: d\nassets: [x.txt]\n---\n";
     let root = MemoryRoot::new("project").file("a.md", text).folder_skill("a", "a").folder_skill("b/c/d", "d");
     let root = root.tree_skill("b").file("b/x.txt", "");
-    let told: Vec<_> = remarks(root)
+    let reported: Vec<_> = remarks(root)
         .into_iter()
         .map(|remark| (remark.problem.location.path, remark.problem.code, remark.problem.line, remark.problem.column))
         .collect();
     let at = |path: &str, code: &str, line| (path.to_owned(), code.to_owned(), Some(line), Some(1));
-    assert_eq!(told, [at("a.md", "same-path", 1), at("a.md", "no-resource-folder", 4), at("b.md", "hidden-skills", 1)]);
+    assert_eq!(
+        reported,
+        [at("a.md", "same-path", 1), at("a.md", "no-resource-folder", 4), at("b.md", "hidden-skills", 1)]
+    );
 }
 
 #[test]
-fn escaped_characters_in_front_matter_are_told_once_and_at_their_value() {
+fn escaped_characters_in_front_matter_are_reported_once_at_their_value() {
     let text = "---\nname: pdf\ndescription: \"x \\u202e hidden \\U000E0068\"\n---\n";
     let root = MemoryRoot::new("project").file("pdf/SKILL.md", text);
     assert_eq!(places(root), [("hidden-text".to_owned(), 3, 14), ("hidden-text".to_owned(), 3, 14)]);
 }
 
 #[test]
-fn an_unreachable_keyword_is_told_where_it_stands() {
+fn an_unreachable_keyword_is_reported_at_its_place() {
     let text = "---\nkeywords: [deploy, '#']\ndescription: d\n---\n";
     assert_eq!(places(MemoryRoot::new("project").file("a.md", text)), [("unreachable-keyword".to_owned(), 2, 20)]);
     let text = "---\nname: pdf\ndescription: d\nkeywords:\n  - deploy\n  - '#'\n---\n";
@@ -236,13 +239,13 @@ fn an_unreachable_keyword_is_told_where_it_stands() {
 }
 
 #[test]
-fn a_missing_name_gets_one_that_is_good() {
+fn a_valid_name_is_suggested_for_a_missing_one() {
     for (folder, advice) in [
         ("pdf", "add `name: pdf`"),
         ("true", "add `name: \"true\"`"),
-        ("Bad_Name", "add `name: bad-name`, and call the folder the same"),
-        ("\u{1b}[2J", "add `name: \"2j\"`, and call the folder the same"),
-        ("文", "add `name: skill`, and call the folder the same"),
+        ("Bad_Name", "add `name: bad-name`, and rename the folder to match"),
+        ("\u{1b}[2J", "add `name: \"2j\"`, and rename the folder to match"),
+        ("文", "add `name: skill`, and rename the folder to match"),
     ] {
         let root = MemoryRoot::new("project").file(&format!("{folder}/SKILL.md"), "---\ndescription: d\n---\n");
         assert_eq!(remarks(root)[0].problem.advice, advice);
@@ -250,13 +253,13 @@ fn a_missing_name_gets_one_that_is_good() {
 }
 
 #[test]
-fn arguments_that_become_the_same_variable_are_told() {
+fn arguments_that_become_the_same_variable_are_reported() {
     let more = "scripts:\n  - file: scripts/_shared.py\n    args: [a-b, {name: A_b}, c]\n";
     assert_eq!(places(pdf(more, "")), [("argument-collision".to_owned(), 6, 24)]);
 }
 
 #[test]
-fn rules_of_the_format_are_told_where_they_are_broken() {
+fn violations_of_the_format_are_reported_at_their_place() {
     let long = format!("compatibility: {}\n", "x".repeat(501));
     for (more, expected) in [
         ("license: 2\n", vec![("off-format", 4, 10)]),
@@ -281,7 +284,7 @@ fn rules_of_the_format_are_told_where_they_are_broken() {
 }
 
 #[test]
-fn names_of_folder_skills_collide_whatever_their_case() {
+fn names_of_folder_skills_collide_regardless_of_case() {
     let root = MemoryRoot::new("project")
         .folder_skill("a", "twin")
         .folder_skill("b", "Twin")
@@ -294,7 +297,7 @@ fn names_of_folder_skills_collide_whatever_their_case() {
         .collect();
     let files: Vec<_> = collisions.iter().map(|problem| problem.location.path.as_str()).collect();
     assert_eq!(files, ["a/SKILL.md", "b/SKILL.md"]);
-    assert_eq!(collisions[0].message, "the name `twin` is also that of `b/SKILL.md`");
+    assert_eq!(collisions[0].message, "the name `twin` is also used by `b/SKILL.md`");
     let roots = vec![MemoryRoot::new("x").folder_skill("a", "twin"), MemoryRoot::new("x-2").folder_skill("a", "twin")];
     let apart = memory::catalog(roots, Duplicates::Refuse);
     let message = |folders: &[&str]| {
@@ -303,9 +306,9 @@ fn names_of_folder_skills_collide_whatever_their_case() {
         let remarks = files[0].remarks.iter().filter(|remark| remark.problem.code == "name-collision");
         remarks.map(|remark| remark.problem.message.clone()).collect::<String>()
     };
-    assert_eq!(message(&["one", "two/three"]), "the name `twin` is also that of `two/three/a/SKILL.md`");
-    assert_eq!(message(&["one", ""]), "the name `twin` is also that of `a/SKILL.md`");
-    assert_eq!(message(&[]), "the name `twin` is also that of `x-2:a/SKILL.md`");
+    assert_eq!(message(&["one", "two/three"]), "the name `twin` is also used by `two/three/a/SKILL.md`");
+    assert_eq!(message(&["one", ""]), "the name `twin` is also used by `a/SKILL.md`");
+    assert_eq!(message(&[]), "the name `twin` is also used by `x-2:a/SKILL.md`");
     let first = memory::catalog(vec![root], Duplicates::First);
     assert!(
         all(&first, &[]).iter().flat_map(|file| &file.remarks).all(|remark| remark.problem.code != "name-collision")
@@ -313,7 +316,7 @@ fn names_of_folder_skills_collide_whatever_their_case() {
 }
 
 #[test]
-fn invisible_characters_are_told_in_everything_that_belongs_to_a_skill() {
+fn invisible_characters_are_reported_in_all_files_of_a_skill() {
     let root = pdf("scripts: [scripts/run.sh]\n", "")
         .file("pdf/scripts/run.sh", "echo '\u{202e}'\n")
         .file("README.md", "\u{200b}");
@@ -333,7 +336,7 @@ fn invisible_characters_are_told_in_everything_that_belongs_to_a_skill() {
 }
 
 #[test]
-fn a_comment_or_whoever_asks_silences_codes() {
+fn a_comment_or_the_request_silences_codes() {
     let body = "[a](x.md) [b](../y.md)\n<!-- skillcell-lint allow: dead-link, name-differs -->\n";
     let text = format!("---\nname: other\ndescription: d\n---\n{body}");
     let catalog = memory::catalog(vec![MemoryRoot::new("project").file("pdf/SKILL.md", &text)], Duplicates::Refuse);
@@ -351,7 +354,7 @@ fn a_comment_or_whoever_asks_silences_codes() {
 }
 
 #[test]
-fn what_one_file_can_produce_is_bounded_and_silenced_ones_take_no_room() {
+fn remarks_per_file_are_limited_and_silenced_ones_do_not_count() {
     let links: String = (0..400).map(|number| format!("[a](x{number}.md)\n")).collect();
     let remarks_of = |body: &str| remarks(pdf("", body));
     let many = remarks_of(&links);
@@ -365,7 +368,7 @@ fn what_one_file_can_produce_is_bounded_and_silenced_ones_take_no_room() {
 }
 
 #[test]
-fn an_error_is_told_before_any_number_of_warnings() {
+fn an_error_is_reported_before_any_number_of_warnings() {
     let keywords: Vec<String> = (0..400).map(|number| format!("\"#{}\"", number % 10)).collect();
     let more = format!("keywords: [{}]\nassets: [../../x]\n", keywords.join(", "));
     let links: String = (0..400).map(|number| format!("[a](x{number}.md)\n")).collect();
@@ -376,16 +379,17 @@ fn an_error_is_told_before_any_number_of_warnings() {
         let remarks = all(&catalog, allow).into_iter().flat_map(|file| file.remarks).filter(|remark| !remark.silenced);
         remarks.map(|remark| (remark.problem.code, remark.problem.severity, remark.problem.message)).collect()
     };
-    let told = loud(&[]);
-    assert_eq!(told.len(), 51);
-    assert!(told.iter().any(|(code, ..)| code == "unsafe-path"));
-    let more = |told: &[(String, Severity, String)]| told.iter().find(|(code, ..)| code == "more-problems").cloned();
-    let (_, severity, message) = more(&told).unwrap();
+    let reported = loud(&[]);
+    assert_eq!(reported.len(), 51);
+    assert!(reported.iter().any(|(code, ..)| code == "unsafe-path"));
+    let more =
+        |reported: &[(String, Severity, String)]| reported.iter().find(|(code, ..)| code == "more-problems").cloned();
+    let (_, severity, message) = more(&reported).unwrap();
     assert_eq!((severity, message.as_str()), (Severity::Warning, "751 more problems in this file"));
-    // What nobody wants to hear of takes no room, and nothing is left to stand for it.
-    let told = loud(&["dead-link", "unreachable-keyword"]);
-    assert_eq!(told.iter().map(|(code, ..)| code.as_str()).collect::<Vec<_>>(), ["unsafe-path"]);
-    // An error that is left out still counts as one.
+    // Silenced remarks do not count toward the limit.
+    let reported = loud(&["dead-link", "unreachable-keyword"]);
+    assert_eq!(reported.iter().map(|(code, ..)| code.as_str()).collect::<Vec<_>>(), ["unsafe-path"]);
+    // An error beyond the limit still makes the summary an error.
     let assets: Vec<String> = (0..60).map(|number| format!("../x{number}")).collect();
     let many = remarks(pdf(&format!("assets: [{}]\n", assets.join(", ")), &links));
     assert_eq!(many.len(), 51);
@@ -393,7 +397,7 @@ fn an_error_is_told_before_any_number_of_warnings() {
 }
 
 #[test]
-fn settings_are_told_in_full() {
+fn all_problems_of_settings_are_reported() {
     let settings: String = (0..30).map(|number| format!("unknown{number}: 1\n")).collect();
     let catalog = memory::catalog(vec![MemoryRoot::new("project").file("config.yaml", &settings)], Duplicates::Refuse);
     let remarks: Vec<_> = all(&catalog, &[]).into_iter().flat_map(|file| file.remarks).collect();
@@ -403,7 +407,7 @@ fn settings_are_told_in_full() {
 }
 
 #[test]
-fn all_pages_together_are_everything() {
+fn all_pages_together_cover_every_file() {
     let body = "x".repeat(200_000);
     let root = (0..60).fold(MemoryRoot::new("project"), |root, number| {
         root.file(
@@ -421,7 +425,7 @@ fn all_pages_together_are_everything() {
 }
 
 #[test]
-fn the_name_becomes_that_of_the_folder() {
+fn the_name_is_fixed_to_that_of_the_folder() {
     let root = || MemoryRoot::new("project");
     for (file, text, expected) in [
         (
@@ -439,13 +443,13 @@ fn the_name_becomes_that_of_the_folder() {
         ("pdf/SKILL.md", "---\ndescription: d\nname:\n---\n", "---\ndescription: d\nname: pdf\n---\n"),
         ("a/pdf/SKILL.md", "---\nname: -pdf\ndescription: d\n---\n", "---\nname: pdf\ndescription: d\n---\n"),
         ("true/SKILL.md", "---\nname: x\ndescription: d\n---\n", "---\nname: \"true\"\ndescription: d\n---\n"),
-        // The folder's name is no better, or nobody's business, or the value stands there in another way.
+        // No fix: the folder's name is invalid, the skill is in the root, or the value is not written in one line.
         ("My Skill/SKILL.md", "---\nname: x\ndescription: d\n---\n", "---\nname: x\ndescription: d\n---\n"),
         ("SKILL.md", "---\nname: x\ndescription: d\n---\n", "---\nname: x\ndescription: d\n---\n"),
         ("pdf/SKILL.md", "---\nname: |\n  x\ndescription: d\n---\n", "---\nname: |\n  x\ndescription: d\n---\n"),
         ("pdf/SKILL.md", "---\n{description: d}\n---\n", "---\n{description: d}\n---\n"),
     ] {
-        assert_eq!(mended(root(), file, text), expected, "{file} {text:?}");
+        assert_eq!(fixed(root(), file, text), expected, "{file} {text:?}");
     }
 }
 
@@ -483,7 +487,7 @@ fn values_with_colons_get_quotes_and_words_become_a_list() {
             "---\nkeywords: foo, \"q\", 'it''s', null\ndescription: d\n---\n",
             "---\nkeywords: [foo, q, \"it''s\", \"null\"]\ndescription: d\n---\n",
         ),
-        // Nobody knows what was meant.
+        // No fix: the intention is unclear.
         (
             "a.md",
             "---\nkeywords: [deploy, release\ndescription: Use when: shipping\n---\n",
@@ -501,27 +505,32 @@ fn values_with_colons_get_quotes_and_words_become_a_list() {
             "---\nname: pdf\ndescription: d\nlist: [a\n---\n",
         ),
     ] {
-        assert_eq!(mended(root(), file, text), expected, "{file} {text:?}");
+        assert_eq!(fixed(root(), file, text), expected, "{file} {text:?}");
     }
 }
 
 #[test]
-fn a_mended_file_has_nothing_left_to_mend() {
+fn a_fixed_file_has_nothing_left_to_fix() {
     let text = "\u{feff}---\r\nname: Bad\u{200b} Name\r\ndescription: Use it: now\r\nkeywords: api, web\r\n---\r\nx\u{ad}y\r\n";
     let mut text = text.to_owned();
     for _ in 0..3 {
-        text = mended(MemoryRoot::new("project"), "pdf/SKILL.md", &text);
+        text = fixed(MemoryRoot::new("project"), "pdf/SKILL.md", &text);
     }
     assert_eq!(text, "---\r\nname: pdf\r\ndescription: 'Use it: now'\r\nkeywords: [api, web]\r\n---\r\nxy\r\n");
     assert_eq!(codes(MemoryRoot::new("project").file("pdf/SKILL.md", &text)), [""; 0]);
 }
 
 #[test]
-fn severities_are_those_of_the_table_where_one_is_usual() {
+fn severities_match_the_table() {
     let body = "[a](x.md) \u{202e}\n";
     for remark in remarks(pdf("license: 2\nassets: [nowhere.md]\n", body)) {
-        let usual = crate::codes::find(&remark.problem.code).unwrap();
-        assert_eq!(remark.problem.severity == Severity::Error, usual.severity == Severity::Error, "{}", usual.name);
+        let expected = crate::codes::find(&remark.problem.code).unwrap();
+        assert_eq!(
+            remark.problem.severity == Severity::Error,
+            expected.severity == Severity::Error,
+            "{}",
+            expected.name
+        );
     }
 }
 
@@ -553,9 +562,9 @@ const WORDS: [&str; 24] = [
 ];
 
 proptest! {
-    /// What is written is read as exactly the words that stood there.
+    /// The fixed list is read as exactly the original words.
     #[test]
-    fn a_list_that_was_mended_has_the_same_words(words in prop::collection::vec(select(&WORDS[..]), 2..6), quotes in 0..3_usize) {
+    fn a_fixed_list_has_the_same_words(words in prop::collection::vec(select(&WORDS[..]), 2..6), quotes in 0..3_usize) {
         let written = |(position, word): (usize, &&str)| match (quotes, position) {
             (0, _) | (_, 0) => (*word).to_owned(),
             (1, _) => format!("\"{word}\""),
@@ -564,11 +573,11 @@ proptest! {
         let list: Vec<String> = words.iter().enumerate().map(written).collect();
         for broken in ["", "home: a: b\n"] {
             let text = format!("---\nkeywords: {}\ndescription: d\n{broken}---\n", list.join(", "));
-            // A value that is only understood with quotes first gets them.
-            let mended = (0..3).fold(text, |text, _| mended(MemoryRoot::new("project"), "a.md", &text));
-            let (read, findings) = skill::read(0, "", "a.md", &mended);
-            prop_assert_eq!(read.map(|skill| skill.keywords).unwrap_or_default(), words.clone(), "{}", &mended);
-            prop_assert!(findings.iter().all(|finding| finding.code == "unreachable-keyword"), "{} {:?}", mended, findings);
+            // Values that need quotes get them first.
+            let fixed = (0..3).fold(text, |text, _| fixed(MemoryRoot::new("project"), "a.md", &text));
+            let (read, findings) = skill::read(0, "", "a.md", &fixed);
+            prop_assert_eq!(read.map(|skill| skill.keywords).unwrap_or_default(), words.clone(), "{}", &fixed);
+            prop_assert!(findings.iter().all(|finding| finding.code == "unreachable-keyword"), "{} {:?}", fixed, findings);
         }
     }
 }

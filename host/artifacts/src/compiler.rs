@@ -8,13 +8,12 @@ pub fn config() -> wasmtime::Config {
     config
 }
 
-/// For scripts and the runtimes that interpret them: their work is counted in steps, and they come up for air at every tick,
-/// wherever they spent the time.
+/// For scripts and their runtimes, scorers and integrations: they consume fuel, and yield or are stopped at every tick.
 pub fn script_config() -> wasmtime::Config {
     let mut config = wasmtime::Config::new();
     config.consume_fuel(true);
     config.epoch_interruption(true);
-    // Interpreters recurse where their scripts do. What is not used is not taken from the machine.
+    // Interpreters recurse where their scripts do. Unused stack takes no memory.
     config.max_wasm_stack(8 << 20);
     config.async_stack_size(10 << 20);
     config

@@ -5,19 +5,41 @@ pub mod compiler;
 /// The engine as native code for this target.
 pub static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm"));
 
-/// The runtimes for scripts as native code for this target. Python comes compiled in its own crate.
-pub static JAVASCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime_javascript.cwasm"));
-pub static SHELL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/runtime_shell.cwasm"));
+/// A bundled runtime, as its manifest describes it.
+pub struct Runtime {
+    pub name: &'static str,
+    /// Of the scripts that it runs, with the dot.
+    pub extensions: &'static [&'static str],
+    /// Commands that other servers would start for such scripts.
+    pub aliases: &'static [&'static str],
+    /// Native code for this target. Missing for Python, which comes compiled in its own crate.
+    pub code: Option<&'static [u8]>,
+}
 
-/// The scorers as native code for this target.
-pub static BM25: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scorer_bm25.cwasm"));
-pub static HYBRID: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scorer_hybrid.cwasm"));
+/// A bundled scorer.
+pub struct Scorer {
+    pub name: &'static str,
+    pub code: &'static [u8],
+}
 
-/// The integrations as native code for this target.
-pub static GITHUB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/integration_github.cwasm"));
-pub static CIRCLECI: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/integration_circleci.cwasm"));
-pub static LINEAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/integration_linear.cwasm"));
-pub static GATEWAY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/integration_gateway.cwasm"));
+/// A bundled integration, and what the host has to know about its service.
+pub struct Integration {
+    pub name: &'static str,
+    pub code: &'static [u8],
+    /// The public address of the service. Without one, the operator has to configure it.
+    pub address: Option<&'static str>,
+    /// What may be sent with `POST`: `nothing`, `questions` (GraphQL) or `to-itself`.
+    pub posts: &'static str,
+    pub token_variable: &'static str,
+    pub token_header: &'static str,
+    pub token_required: bool,
+    pub probe_path: &'static str,
+    pub probe_body: Option<&'static str>,
+    pub probe_account: Option<&'static str>,
+}
+
+// Generated from `plugins/*/*/plugin.yaml`.
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// The example library of `fixtures/skills`: paths and contents, sorted by path.
 pub static BUNDLED_SKILLS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"));

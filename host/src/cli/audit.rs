@@ -1,39 +1,39 @@
-//! `skillcell audit`: what ran, what was asked and what was refused, and whether the record is whole.
+//! `skillcell audit`: shows the audit record, or verifies that it is intact.
 
-use crate::audit::Audit;
-use crate::config::places::Places;
-use crate::config::variable;
-use crate::printable::counted;
-use crate::terminal::{self, Output, Tone};
 use anyhow::Context as _;
+use audit::Audit;
+use base::environment::variable;
+use base::printable::counted;
+use base::user_folders::UserFolders;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use terminal::{self, Output, Tone};
 
 #[derive(Args)]
 pub struct AuditArguments {
     #[command(subcommand)]
     what: Option<What>,
-    /// Print the lines as they are, each a JSON object; nothing at all if there is none
+    /// Print the raw lines, each a JSON object
     #[arg(long, global = true)]
     json: bool,
-    /// Show only this many of the newest
+    /// Show at most this many of the newest lines
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     last: usize,
 }
 
 #[derive(Subcommand)]
 enum What {
-    /// Check that no line was changed, removed or cut off; exit code 1 when one was
+    /// Check that no line was changed, removed or cut off; exit code 1 if one was
     ///
     /// Example: skillcell audit verify --json
     Verify,
 }
 
 pub fn run(arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
-    let places = Places::find(variable)
-        .with_context(|| format!("{}, so there is no audit record", Places::missing(variable)))?;
-    let audit = Audit::open(&places.audit(), &places.audit_key())?;
+    let folders = UserFolders::find(variable)
+        .with_context(|| format!("{}, so there is no audit record", UserFolders::why_missing(variable)))?;
+    let audit = Audit::open(&folders.audit(), &folders.audit_key())?;
     match arguments.what {
         Some(What::Verify) => verify(&audit, arguments.json),
         None => show(&audit, arguments),
@@ -47,12 +47,12 @@ fn verify(audit: &Audit, json: bool) -> anyhow::Result<ExitCode> {
         terminal::print(&format!("{}\n", json!({"lines": verdict.lines, "faults": faults})))?;
     } else {
         let output = Output::standard();
-        let whole = if faults.is_empty() {
-            output.toned(Tone::Good, "the record is whole")
+        let result = if faults.is_empty() {
+            output.paint(Tone::Good, "the record is intact")
         } else {
-            output.toned(Tone::Bad, "the record was tampered with")
+            output.paint(Tone::Bad, "the record was tampered with")
         };
-        let verdict = format!("{}: {whole}", counted(verdict.lines, "line"));
+        let verdict = format!("{}: {result}", counted(verdict.lines, "line"));
         terminal::print_lines(&[&faults[..], &[verdict]].concat())?;
     }
     Ok(ExitCode::from(u8::from(!faults.is_empty())))
@@ -65,17 +65,17 @@ fn show(audit: &Audit, arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
         terminal::print_lines(newest)?;
     } else {
         let output = Output::standard();
-        terminal::print_lines(&newest.iter().map(|line| shown(line, output)).collect::<Vec<_>>())?;
+        terminal::print_lines(&newest.iter().map(|line| format_line(line, output)).collect::<Vec<_>>())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line of the record on one line.
-fn shown(line: &str, output: Output) -> String {
+/// Formats a record entry on one line.
+fn format_line(line: &str, output: Output) -> String {
     let entry: Value = serde_json::from_str(line).unwrap_or_default();
     let text = |name: &str| entry[name].as_str().unwrap_or_default().escape_debug().to_string();
     let outcome = match text("kind").as_str() {
-        "refusal" => format!("{} {}", output.toned(Tone::Bad, "refused:"), text("reason")),
+        "refusal" => format!("{} {}", output.paint(Tone::Bad, "refused:"), text("reason")),
         "query" => match entry["requests"].as_array().map_or(0, Vec::len) {
             0 => text("outcome"),
             sent => format!("{}, {}", text("outcome"), counted(sent, "request")),

@@ -1,192 +1,187 @@
-//! `skillcell client`: what a client has to be told about this server, and telling it.
+//! `skillcell client`: shows the settings a client needs for this server, or writes them.
 
-mod answer;
+pub mod config_files;
 pub mod document;
+pub mod edit_file;
 pub mod entry;
 mod json;
 pub mod merge;
-pub mod places;
 pub mod program;
-mod setting;
+mod report;
 mod toml;
-pub mod writing;
 
 use super::Roots;
-use super::serve::start::{self, Surroundings};
-use crate::config::places::Places;
-use crate::config::variable;
-use crate::mcp::surface::Profile;
-use crate::terminal;
-use answer::{Answer, Done};
+use super::serve::preflight::{self, Environment};
 use anyhow::Context as _;
-use clap::{Args, ValueEnum as _};
+use base::environment::variable;
+use base::user_folders::UserFolders;
+use clap::Args;
+use config_files::{BaseFolders, Client, ConfigFile, Scope, name_of};
+use edit_file::EditError;
 use entry::Entry;
-use merge::{Merged, NoMerge};
-use places::{Bases, Client, Place, Scope};
+use library::roots::split_lists;
+use mcp::surface::Profile;
+use merge::MergeError;
+use report::{Outcome, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use writing::{NoChange, Readers};
+use terminal;
 
 #[derive(Args)]
 pub struct ClientArguments {
-    /// Which client
+    /// The client
     #[arg(value_enum)]
     client: Client,
-    /// Folders of skills; a comma separates several
+    /// Folders of skills; separate several by commas
     #[arg(value_name = "DIR")]
     folders: Vec<String>,
     #[command(flatten)]
     more: Roots,
-    /// Which other server to stand in for
+    /// Offer the tools and names of another server
     #[arg(long, value_enum, value_name = "NAME")]
     profile: Option<Profile>,
-    /// What the server is called in the client; skills that name tools expect `skillcell`
-    #[arg(long, value_name = "NAME", default_value = answer::USUAL_NAME)]
+    /// The name of the server in the client; skills that mention tools expect `skillcell`
+    #[arg(long, value_name = "NAME", default_value = report::DEFAULT_NAME)]
     name: String,
-    /// For whom: in your own settings, or in those of the project in this folder
+    /// Whether to use your own settings, or those of the project in the working folder
     #[arg(long, value_enum, default_value = "user")]
     scope: Scope,
     #[command(flatten)]
-    deed: Deed,
+    action: Action,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What is to be done with the client's file. By default it is left alone.
+/// What to do with the client's file. By default it is not changed.
 #[derive(Args)]
-struct Deed {
-    /// Write it into the client's file, and keep everything else that is there
+struct Action {
+    /// Write the entry into the client's file, and keep everything else in it
     #[arg(long)]
     write: bool,
-    /// With `--write`: also if there is another entry of this name
+    /// With `--write`: replace a different entry of this name
     #[arg(long, requires = "write")]
     force: bool,
-    /// Take the entry of this name out of the client's file
+    /// Remove the entry of this name from the client's file
     #[arg(long, conflicts_with_all = ["write", "folders", "profile"])]
     remove: bool,
 }
 
-/// Why the client's file was left alone.
+/// Why the client's file was not changed.
 #[derive(Debug, thiserror::Error)]
-enum Refused {
+enum ClientError {
     #[error(
-        "{} cannot be understood: {reason}\nhint: nothing was changed; mend it first, for the client cannot read it either",
+        "{} cannot be parsed: {reason}\nhint: nothing was changed; fix the file first, the client cannot read it either",
         file.display()
     )]
-    Malformed { file: PathBuf, reason: document::Malformed },
-    #[error("{}: {reason}\nhint: nothing was changed; see what is there", file.display())]
-    NoMerge { file: PathBuf, reason: NoMerge },
+    Parse { file: PathBuf, reason: document::ParseError },
+    #[error("{}: {reason}\nhint: nothing was changed; check the file", file.display())]
+    Merge { file: PathBuf, reason: MergeError },
     #[error(transparent)]
-    NoChange(#[from] NoChange),
+    Edit(#[from] EditError),
 }
 
-impl Refused {
-    fn new(file: &Path, reason: NoMerge) -> Self {
+impl ClientError {
+    fn new(file: &Path, reason: MergeError) -> Self {
         match reason {
-            NoMerge::Malformed(reason) => Self::Malformed { file: file.to_owned(), reason },
-            reason => Self::NoMerge { file: file.to_owned(), reason },
+            MergeError::Parse(reason) => Self::Parse { file: file.to_owned(), reason },
+            reason => Self::Merge { file: file.to_owned(), reason },
         }
     }
 }
 
 pub fn run(arguments: ClientArguments) -> anyhow::Result<ExitCode> {
-    let ClientArguments { client, folders, more, profile, name, scope, deed, json } = arguments;
+    let ClientArguments { client, folders, more, profile, name, scope, action, json } = arguments;
     let working_folder = std::env::current_dir().context("the working folder cannot be found")?;
-    let place = places::of(client, scope);
+    let config_file = config_files::config_file(client, scope);
     let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let bases = Bases { home: home.as_deref(), project: &working_folder, variable: &variable };
-    let homeless = || format!("{}, so nobody knows where settings are\nhint: set HOME", Places::missing(variable));
-    let file = place.file(&bases).with_context(homeless)?;
-    let entry = Entry::new(name, words(&folders, &more, profile, &working_folder)?, scope)?;
-    if !deed.remove {
-        entry.check_for(client, place.title)?;
-        warn_if_it_ends(&entry, &working_folder);
+    let bases = BaseFolders { home: home.as_deref(), project: &working_folder, variable: &variable };
+    let no_home =
+        || format!("{}, so the client's settings cannot be found\nhint: set HOME", UserFolders::why_missing(variable));
+    let file = config_file.path_in(&bases).with_context(no_home)?;
+    let entry = Entry::new(name, server_arguments(&folders, &more, profile, &working_folder)?, scope)?;
+    if !action.remove {
+        entry.check_for(client, config_file.title)?;
+        warn_if_it_fails(&entry, &working_folder);
     }
-    let (done, backup) = carry_out(&deed, client, &place, &file, &entry)?;
-    let answer = Answer { client, place, file, entry, done, backup };
+    let (outcome, backup) = apply(&action, client, &config_file, &file, &entry)?;
+    let report = Report { client, config_file, file, entry, outcome, backup };
     if json {
-        terminal::print_json(&answer.view())?;
+        terminal::print_json(&report.view())?;
     } else {
-        terminal::print_lines(&answer.lines())?;
+        terminal::print_lines(&report.lines())?;
     }
-    Ok(ExitCode::from(u8::from(matches!(answer.done, Done::Differs(_)))))
+    Ok(ExitCode::from(u8::from(matches!(report.outcome, Outcome::Differs(_)))))
 }
 
-/// What the program is started with. Nothing depends on where that happens.
-fn words(
+/// The arguments to start the server with. All paths are absolute, so the working folder does not matter.
+fn server_arguments(
     folders: &[String],
     more: &Roots,
     profile: Option<Profile>,
     working_folder: &Path,
 ) -> anyhow::Result<Vec<String>> {
-    let mut words = vec!["serve".to_owned()];
-    let lists = folders.iter().chain(&more.folders).flat_map(|list| list.split(','));
-    for folder in lists.map(str::trim).filter(|folder| !folder.is_empty()) {
+    let mut arguments = vec!["serve".to_owned()];
+    for folder in split_lists(folders.iter().chain(&more.folders)) {
         let folder = absolute(working_folder, Path::new(folder));
         if !folder.is_dir() {
-            terminal::note(&format!("{} is no folder now; it is served as soon as it is one", folder.display()));
+            terminal::print_note(&format!(
+                "{} is not a folder yet; it is served as soon as it exists",
+                folder.display()
+            ));
         }
-        words.push(entry::text(&folder)?);
+        arguments.push(entry::path_text(&folder)?);
     }
-    words.extend(more.user.then(|| "--user".to_owned()));
-    words.extend(more.plugins.then(|| "--plugins".to_owned()));
+    arguments.extend(more.user.then(|| "--user".to_owned()));
+    arguments.extend(more.plugins.then(|| "--plugins".to_owned()));
     if let Some(config) = &more.config {
-        words.extend(["--config".to_owned(), entry::text(&absolute(working_folder, config))?]);
+        arguments.extend(["--config".to_owned(), entry::path_text(&absolute(working_folder, config))?]);
     }
-    if let Some(profile) = profile.and_then(|profile| profile.to_possible_value()) {
-        words.extend(["--profile".to_owned(), profile.get_name().to_owned()]);
+    if let Some(profile) = profile {
+        arguments.extend(["--profile".to_owned(), name_of(&profile)]);
     }
-    Ok(words)
+    Ok(arguments)
 }
 
-/// Tells if a server with this entry would end as soon as it is started here. Somebody may mend that later, so nothing is refused.
-fn warn_if_it_ends(entry: &Entry, working_folder: &Path) {
-    let Some(serve) = start::parsed(entry.arguments.iter().map(String::as_str)) else { return };
-    if let Err(error) = start::check(serve, &Surroundings { variable: &variable, working_folder }) {
+/// Warns if a server with this entry would exit immediately. Not an error, because the cause may be fixed later.
+fn warn_if_it_fails(entry: &Entry, working_folder: &Path) {
+    let Some(serve) = preflight::parse_serve(entry.arguments.iter().map(String::as_str)) else { return };
+    if let Err(error) = preflight::check(serve, &Environment { variable: &variable, working_folder }) {
         let error =
             format!("{error:#}").replace("`skillcell serve ./my-skills`", "`skillcell client CLIENT ./my-skills`");
-        terminal::note(&format!("a server that is started like this ends at once: {error}"));
+        terminal::print_note(&format!("a server started like this exits immediately: {error}"));
     }
 }
 
-/// A path that does not depend on where somebody is. Links stay as they are, unless the way leads back through one.
+/// Makes a path absolute. Links are only resolved if the path contains `..`.
 fn absolute(working_folder: &Path, path: &Path) -> PathBuf {
-    let whole: PathBuf = working_folder.join(path).components().collect();
-    let climbs = whole.components().any(|part| part == std::path::Component::ParentDir);
-    if climbs { whole.canonicalize().unwrap_or(whole) } else { whole }
+    let absolute: PathBuf = working_folder.join(path).components().collect();
+    let has_parent = absolute.components().any(|part| part == std::path::Component::ParentDir);
+    if has_parent { absolute.canonicalize().unwrap_or(absolute) } else { absolute }
 }
 
-fn carry_out(
-    deed: &Deed,
+fn apply(
+    action: &Action,
     client: Client,
-    place: &Place,
+    config_file: &ConfigFile,
     file: &Path,
     entry: &Entry,
-) -> Result<(Done, Option<PathBuf>), Refused> {
-    let readers = if place.scope == Scope::User { Readers::Owner } else { Readers::Usual };
-    let refused = |reason| Refused::new(file, reason);
-    let mut done = Done::Shown;
-    let changed = if deed.remove {
-        writing::change(file, readers, |text| {
-            let taken = merge::take(text, place, &entry.name).map_err(refused)?;
-            done = if taken.is_some() { Done::Removed } else { Done::Absent };
-            Ok::<_, Refused>(taken)
-        })?
-    } else if deed.write {
-        writing::change(file, readers, |text| {
-            let merged = merge::put(text, place, client, entry, deed.force).map_err(refused)?;
-            let (came, text) = match merged {
-                Merged::Added(text) => (Done::Added, Some(text)),
-                Merged::Replaced(text) => (Done::Replaced, Some(text)),
-                Merged::Same => (Done::Same, None),
-                Merged::Differs(lines) => (Done::Differs(lines), None),
-            };
-            done = came;
-            Ok::<_, Refused>(text)
-        })?
-    } else {
-        None
-    };
-    Ok((done, changed.and_then(|changed| changed.backup)))
+) -> Result<(Outcome, Option<PathBuf>), ClientError> {
+    // The settings of a user may hold secrets.
+    let mode = if config_file.scope == Scope::User { 0o600 } else { 0o666 };
+    let mut outcome = Outcome::Shown;
+    if !action.remove && !action.write {
+        return Ok((outcome, None));
+    }
+    let backup = edit_file::edit_file(file, mode, |text| {
+        let merged = if action.remove {
+            merge::remove_entry(text, config_file, &entry.name)
+        } else {
+            merge::insert_entry(text, config_file, client, entry, action.force)
+        };
+        let (result, text) = merged.map_err(|reason| ClientError::new(file, reason))?;
+        outcome = result;
+        Ok::<_, ClientError>(text)
+    })?;
+    Ok((outcome, backup))
 }

@@ -1,13 +1,13 @@
-//! `skillcell demo`: a short session between a client and the real server, on the bundled skills.
+//! `skillcell demo`: a short session between a client and the server, on the bundled skills.
 
 mod client;
 
-use crate::terminal::{self, Output, Tone};
 use anyhow::Context as _;
 use client::Client;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
+use terminal::{self, Output, Tone};
 
 pub fn run() -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -52,7 +52,7 @@ impl Demo {
             "{}, score {}, for {}",
             text(&found["skill_path"]),
             found["score"],
-            words(&found["matched_keywords"])
+            joined(&found["matched_keywords"])
         ))?;
         for header in text(&found["content"]).lines().filter(|line| line.starts_with("=== ")) {
             Show::line(header)?;
@@ -96,7 +96,7 @@ impl Demo {
             }
         }
 
-        self.show.step("6. What a script would get, and what it asks for in vain")?;
+        self.show.step("6. What a script would get, and what it is refused")?;
         let policy = json!({"skill_path": "csv-report", "file": "scripts/summarise.py", "args": {}, "cwd": "/", "dry_run": true});
         let policy = self.ask("run_script", &policy)?;
         self.show.answer(&format!(
@@ -128,7 +128,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or("")
 }
 
-fn words(value: &Value) -> String {
+fn joined(value: &Value) -> String {
     value.as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(", ")
 }
 
@@ -136,26 +136,26 @@ fn files(entries: &Value) -> String {
     entries.as_array().into_iter().flatten().map(|entry| text(&entry["file"])).collect::<Vec<_>>().join(", ")
 }
 
-/// How the session looks on a terminal, and without colour elsewhere.
+/// Prints the session, with colours on a terminal.
 struct Show {
     output: Output,
 }
 
 impl Show {
     fn title(&self, text: &str) -> anyhow::Result<()> {
-        Self::print(&self.output.toned(Tone::Heading, text))
+        Self::print(&self.output.paint(Tone::Heading, text))
     }
 
     fn step(&self, text: &str) -> anyhow::Result<()> {
-        Self::print(&format!("\n{}", self.output.toned(Tone::Heading, text)))
+        Self::print(&format!("\n{}", self.output.paint(Tone::Heading, text)))
     }
 
     fn question(&self, tool: &str, arguments: &Value) -> anyhow::Result<()> {
-        Self::print(&format!("  {} {tool} {arguments}", self.output.toned(Tone::Warning, "->")))
+        Self::print(&format!("  {} {tool} {arguments}", self.output.paint(Tone::Warning, "->")))
     }
 
     fn answer(&self, text: &str) -> anyhow::Result<()> {
-        Self::print(&format!("  {} {}", self.output.toned(Tone::Good, "<-"), text.replace('\n', "\n     ")))
+        Self::print(&format!("  {} {}", self.output.paint(Tone::Good, "<-"), text.replace('\n', "\n     ")))
     }
 
     fn line(text: &str) -> anyhow::Result<()> {
@@ -166,11 +166,11 @@ impl Show {
         terminal::print_lines(&[text])
     }
 
-    /// A name and what it is about, cut to one line.
+    /// Prints a name and its description, truncated to one line.
     fn entry(name: &str, about: &str) -> anyhow::Result<()> {
-        let room = 92;
-        let cut = about.char_indices().nth(room).map_or(about.len(), |(at, _)| at);
-        let dots = if cut < about.len() { "…" } else { "" };
-        Self::line(&format!("{name:<18} {}{dots}", &about[..cut]))
+        let max_length = 92;
+        let end = about.char_indices().nth(max_length).map_or(about.len(), |(at, _)| at);
+        let dots = if end < about.len() { "…" } else { "" };
+        Self::line(&format!("{name:<18} {}{dots}", &about[..end]))
     }
 }

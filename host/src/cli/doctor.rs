@@ -1,33 +1,36 @@
-//! `skillcell doctor`: whether everything works here, and what to do where it does not.
+//! `skillcell doctor`: checks that everything works, and shows how to fix what does not.
 
 mod clients;
 mod grants;
 mod integrations;
-mod places;
 mod plugins;
 mod report;
 mod repositories;
 mod roots;
+mod storage;
 mod tools;
 
-use super::{Roots, open};
-use crate::catalog::Look;
-use crate::config::{self, Config, ScorerChoice, variable};
-use crate::git;
-use crate::terminal::progress::Progress;
-use crate::terminal::{self, Output};
+use super::Roots;
+use crate::compose;
+use crate::config::{self, Config};
+use base::environment::variable;
+use catalog::Scope;
+use catalog::scorers::options::ScorerChoice;
 use clap::Args;
+use git;
 use report::{Check, Report};
-use roots::Seen;
+use roots::Inventory;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use terminal::progress::Progress;
+use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct Doctor {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Also ask the remotes of repositories, each for at most ten seconds
+    /// Also contact the remotes of repositories, each for at most ten seconds
     #[arg(long)]
     online: bool,
     #[command(flatten)]
@@ -36,8 +39,8 @@ pub struct Doctor {
 
 pub fn run(arguments: Doctor) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
-    match config::resolve(arguments.roots.told()) {
-        Ok(config) => examine(config, arguments.online, &mut report)?,
+    match config::resolve(arguments.roots.cli_args()) {
+        Ok(config) => check_all(config, arguments.online, &mut report)?,
         Err(error) => {
             report.add("configuration", vec![Check::failed(&error)]);
             let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
@@ -53,49 +56,49 @@ pub fn run(arguments: Doctor) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(report.has_failed())))
 }
 
-/// Looks at one thing after the other. What does not work keeps nothing else from being looked at.
-fn examine(mut config: Config, online: bool, report: &mut Report) -> anyhow::Result<()> {
-    let _looking = Progress::unknown("looking at everything");
+/// Runs all checks. A failed one does not stop the others.
+fn check_all(mut config: Config, online: bool, report: &mut Report) -> anyhow::Result<()> {
+    let _progress = Progress::start_indeterminate("running checks");
     let (surface, scripts, grants) = (config.surface.clone(), config.scripts.enabled, config.grants.clone());
-    let about_configuration = configuration(&config);
-    let about_plugins = plugins::checks(&config);
-    let about_places = places::checks(config.places.as_ref());
+    let configuration = configuration(&config);
+    let plugins = plugins::checks(&config);
+    let storage = storage::checks(config.user_folders.as_ref());
     if online {
         git::ask_credential_helper(&mut config.git);
     }
-    let about_repositories = repositories::checks(&config, online);
-    let about_integrations = integrations::checks(&config);
-    let about_clients = clients::checks(config.roots.home.as_deref(), &config.roots.working_folder);
-    let seen = look(config)?;
-    report.add("configuration", about_configuration);
-    report.add("roots", roots::checks(&seen));
-    report.add("engine and plugins", about_plugins);
-    report.add("grants", grants::checks(scripts, &grants, seen.as_ref().ok()));
-    report.add("cache and records", about_places);
-    report.add("git", about_repositories);
-    report.add("integrations", about_integrations);
-    report.add("clients", about_clients);
-    report.add("tools that skills mention", tools::checks(seen.as_ref().ok(), &surface));
+    let repositories = repositories::checks(&config, online);
+    let integrations = integrations::checks(&config);
+    let clients = clients::checks(config.roots.home.as_deref(), &config.roots.working_folder);
+    let inventory = read_roots(config)?;
+    report.add("configuration", configuration);
+    report.add("roots", roots::checks(&inventory));
+    report.add("engine and plugins", plugins);
+    report.add("grants", grants::checks(scripts, &grants, inventory.as_ref().ok()));
+    report.add("cache and records", storage);
+    report.add("git", repositories);
+    report.add("integrations", integrations);
+    report.add("clients", clients);
+    report.add("tools that skills mention", tools::checks(inventory.as_ref().ok(), &surface));
     Ok(())
 }
 
 fn configuration(config: &Config) -> Vec<Check> {
     let file = &config.grants.file;
-    let told = if file.exists() { file.display().to_string() } else { "there is no operator's file".to_owned() };
+    let source = if file.exists() { file.display().to_string() } else { "there is no operator's file".to_owned() };
     let tools = config.surface.tools.len();
-    vec![Check::ok(format!("{told}; {tools} tools are offered"))]
+    vec![Check::ok(format!("{source}; {tools} tools are offered"))]
 }
 
-/// What is in the roots now, or why nothing can be told. Repositories are left as they are.
-fn look(mut config: Config) -> anyhow::Result<Result<Seen, anyhow::Error>> {
-    // Nothing is ranked here.
-    config.scorer = ScorerChoice::Keyword;
-    let runtime = open::runtime()?;
-    let seen = runtime.block_on(async {
-        let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
-        opened.catalog.bring_in(Look::Everything).await;
-        Seen::of(&opened).await
+/// Reads the roots, or returns why that fails. Repositories are not synced.
+fn read_roots(mut config: Config) -> anyhow::Result<Result<Inventory, anyhow::Error>> {
+    // Ranking is not needed.
+    config.scorers.choice = ScorerChoice::Keyword;
+    let runtime = compose::tokio_runtime()?;
+    let inventory = runtime.block_on(async {
+        let app = tokio::task::spawn_blocking(move || compose::open(config)).await??;
+        app.catalog.refresh(Scope::Full).await;
+        Inventory::of(&app).await
     });
     runtime.shutdown_background();
-    Ok(seen)
+    Ok(inventory)
 }

@@ -1,19 +1,24 @@
-//! `skillcell integration`: which services can be asked, and whether they answer.
+//! `skillcell integration`: lists the services that can be queried, and tests them.
 
-use super::open;
 use super::table::table;
-use crate::config::{self, Config, Integration, Source, Token, TokenValue, Told};
-use crate::integrations::{self, Integrations};
-use crate::printable::{counted, printable, quoted};
-use crate::sandbox::runtimes::Runtimes;
-use crate::terminal::progress::Progress;
-use crate::terminal::{self, Output};
-use crate::worlds::integration::IntegrationWorld;
+use crate::compose;
+use crate::config::{self, CliArgs, Config};
+use base::place::Audience;
+use base::printable::{counted, printable, quoted};
 use clap::{Args, Subcommand};
+use guests::executor::Executor;
+use guests::integration::IntegrationWorld;
+use integrations;
+use integrations::options::Integration;
+use integrations::options::Source;
+use integrations::options::Token;
+use integrations::options::TokenValue;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use terminal::progress::Progress;
+use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct IntegrationArguments {
@@ -23,7 +28,7 @@ pub struct IntegrationArguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show every integration: where its service is, whether a token is set, and where its component comes from
+    /// List every integration: its address, whether its token is set, and where its component comes from
     ///
     /// Example: skillcell integration list --json
     List {
@@ -33,11 +38,11 @@ enum Command {
         #[command(flatten)]
         operator: Operator,
     },
-    /// Try an integration: its component, its token and its service; exit code 1 when something does not work
+    /// Test the component, the token and the service of an integration; exit code 1 if one does not work
     ///
     /// Example: skillcell integration test github
     Test {
-        /// As `integration list` names it
+        /// The name that `integration list` shows
         name: String,
         /// Print the outcome as JSON
         #[arg(long)]
@@ -49,14 +54,14 @@ enum Command {
 
 #[derive(Args)]
 struct Operator {
-    /// The operator's configuration; else `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+    /// The operator's configuration; by default `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 impl Operator {
     fn resolve(self) -> Result<Config, config::ConfigError> {
-        config::resolve(Told { config: self.config, ..Told::default() })
+        config::resolve(CliArgs { config: self.config, ..CliArgs::default() })
     }
 }
 
@@ -80,7 +85,7 @@ fn list(config: &Config, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there is a token, never which.
+/// Whether a token is set, never its value.
 fn token_state(token: &Token) -> &'static str {
     match token.value {
         TokenValue::Missing => "not set",
@@ -129,34 +134,35 @@ fn view(integration: &Integration) -> Value {
 
 fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
     let config = Arc::new(config);
-    let Some(integration) = config.integrations.named(name) else {
+    let Some(integration) = config.integrations.get(name) else {
         let names: Vec<String> = config.integrations.all.iter().map(|known| known.name.clone()).collect();
         anyhow::bail!("there is no integration `{}`\nhint: choose from {}", printable(name), quoted(&names));
     };
-    let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
-    let cache = open::cache(config.places.as_ref());
-    let runtimes = Runtimes::new(cache.clone()).map_err(broken)?;
-    let world = IntegrationWorld::new(&runtimes, cache).map_err(broken)?;
-    let all = Integrations::new(Arc::clone(&config), world, Arc::new(open::record(&config)));
-    let runtime = open::runtime()?;
-    let asking = Progress::unknown(&format!("asking {name}"));
-    let tested = runtime.block_on(all.test(integration))?;
-    drop(asking);
+    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
+    let cache = compose::code_cache(config.user_folders.as_ref());
+    let executor = Arc::new(Executor::for_scripts(cache).map_err(wasm_error)?);
+    let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
+    let all = compose::integrations(&config, world, Arc::new(compose::audit_record(&config)));
+    let runtime = compose::tokio_runtime()?;
+    let progress = Progress::start_indeterminate(&format!("asking {name}"));
+    let tested = runtime.block_on(all.test(integration));
+    let tested = tested.map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?;
+    drop(progress);
     runtime.shutdown_background();
     let component =
         tested.component.as_ref().map(|count| format!("works, and suggests {}", counted(*count, "question")));
     let outcomes = [("component", component.map_err(Clone::clone)), ("service", tested.service.clone())];
     if json {
-        let told = |outcome: &Result<String, String>| match outcome {
-            Ok(told) | Err(told) => json!({"works": outcome.is_ok(), "told": told}),
+        let view = |outcome: &Result<String, String>| match outcome {
+            Ok(message) | Err(message) => json!({"works": outcome.is_ok(), "told": message}),
         };
         let parts: serde_json::Map<String, Value> =
-            outcomes.iter().map(|(part, outcome)| ((*part).to_owned(), told(outcome))).collect();
+            outcomes.iter().map(|(part, outcome)| ((*part).to_owned(), view(outcome))).collect();
         terminal::print_json(&json!({"name": name, "works": tested.works(), "parts": parts}))?;
     } else {
         let line = |(part, outcome): &(&str, Result<String, String>)| match outcome {
-            Ok(told) => format!("{name}: the {part} {told}"),
-            Err(told) => format!("{name}: the {part} does not work: {told}"),
+            Ok(message) => format!("{name}: the {part} {message}"),
+            Err(message) => format!("{name}: the {part} does not work: {message}"),
         };
         terminal::print_lines(&outcomes.iter().map(line).collect::<Vec<_>>())?;
     }

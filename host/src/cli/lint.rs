@@ -1,49 +1,50 @@
-//! `skillcell lint`: what is wrong in the files of skills, how to mend it, and which tools they mention.
+//! `skillcell lint`: checks the files of skills, fixes what is mechanical, and lists the tools they mention.
 
 mod codes;
-mod fixing;
+mod edits;
+mod fix;
+mod inspect;
 mod lines;
-mod looking;
-mod mending;
 mod report;
 mod sarif;
 
-pub use codes::Known;
+pub use codes::CodeInfo;
 
 use super::Roots;
 use super::mentions::Offer;
-use super::open::{self, Opened};
-use crate::config::{self, ScorerChoice};
-use crate::printable::printable;
-use crate::terminal::{self, Output};
+use crate::compose::{self, App};
+use crate::config;
 use anyhow::bail;
+use base::printable::printable;
+use catalog::scorers::options::ScorerChoice;
 use clap::{Args, ValueEnum};
 use codes::Codes;
-use looking::Look;
-use report::{Folders, Report, Used};
+use inspect::Inspection;
+use report::{CheckedMention, Folders, Report};
 use std::path::Path;
 use std::process::ExitCode;
+use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct Lint {
-    /// Folders of skills; a comma separates several
+    /// Folders of skills; separate several by commas
     #[arg(value_name = "DIR")]
     folders: Vec<String>,
-    /// Do not tell problems with this code; repeat it for several, or separate them by commas
+    /// Silence problems with this code; repeat it for several, or separate them by commas
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     allow: Vec<String>,
-    /// What makes the exit code 1 besides errors
+    /// Also exit with code 1 for these
     #[arg(long, value_enum, value_name = "WHAT")]
     deny: Option<Deny>,
     #[command(flatten)]
-    fixing: Fixing,
+    fix_options: FixOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Print SARIF 2.1.0, for code scanning
     #[arg(long, conflicts_with_all = ["json", "fix"])]
     sarif: bool,
-    /// Print every code with what it means, and look at nothing
+    /// Print every code with its meaning, and check nothing
     #[arg(long, conflicts_with_all = ["sarif", "fix", "allow", "deny"])]
     codes: bool,
     #[command(flatten)]
@@ -51,11 +52,11 @@ pub struct Lint {
 }
 
 #[derive(Args)]
-struct Fixing {
-    /// Mend what is mechanical, and look again
+struct FixOptions {
+    /// Fix what is mechanical, and check again
     #[arg(long)]
     fix: bool,
-    /// Show what `--fix` would change, and change nothing
+    /// Show what `--fix` would change, without changing it
     #[arg(long, requires = "fix")]
     dry_run: bool,
 }
@@ -66,25 +67,25 @@ enum Deny {
 }
 
 pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
-    let Lint { allow, deny, fixing: Fixing { fix, dry_run }, json, sarif, .. } = arguments;
-    let mut told = arguments.more.told();
-    told.folders = arguments.folders.into_iter().chain(told.folders).collect();
-    for folder in told.folders.iter().flat_map(|list| list.split(',')).map(str::trim) {
+    let Lint { allow, deny, fix_options: FixOptions { fix, dry_run }, json, sarif, .. } = arguments;
+    let mut cli_args = arguments.more.cli_args();
+    cli_args.folders = arguments.folders.into_iter().chain(cli_args.folders).collect();
+    for folder in cli_args.folders.iter().flat_map(|list| list.split(',')).map(str::trim) {
         let path = Path::new(folder);
         if path.is_file() {
-            let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let above = printable(&above.to_string_lossy());
-            bail!("`{}` is a file, and folders are checked\nhint: `skillcell lint {above}`", printable(folder));
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let parent = printable(&parent.to_string_lossy());
+            bail!("`{}` is a file, not a folder\nhint: `skillcell lint {parent}`", printable(folder));
         }
-        // A server waits for a folder to appear. Here nobody waits, and a wrong name would pass for skills without problems.
+        // A server waits for a folder to appear. Here a wrong name would pass as a folder without problems.
         if !folder.is_empty() && !path.is_dir() {
-            let hint = "name a folder of skills, as in `skillcell lint ./team-skills`";
+            let hint = "use a folder of skills, as in `skillcell lint ./team-skills`";
             bail!("there is no folder `{}`\nhint: {hint}", printable(folder));
         }
     }
-    let mut config = config::resolve(told)?;
-    // Nothing is ranked here.
-    config.scorer = ScorerChoice::Keyword;
+    let mut config = config::resolve(cli_args)?;
+    // Ranking is not needed.
+    config.scorers.choice = ScorerChoice::Keyword;
     let codes = Codes::of(&config)?;
     if arguments.codes {
         if json {
@@ -96,15 +97,15 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
     }
     codes.check(&allow)?;
     let working_folder = config.roots.working_folder.clone();
-    let report = open::once(config, async |opened: &Opened| {
-        let folders = Folders::new(&opened.terms.roots, &working_folder);
-        let (mended, look) = match (fix, dry_run) {
-            (true, true) => fixing::rehearse(opened, &folders, &allow).await?,
-            (true, false) => fixing::fix(opened, &folders, &allow).await?,
-            (false, _) => (Vec::new(), Look::at(opened, &folders, &allow).await?),
+    let report = compose::with_app(config, async |app: &App| {
+        let folders = Folders::new(&app.terms.roots, &working_folder);
+        let (fixed, inspection) = match (fix, dry_run) {
+            (true, true) => fix::preview(app, &folders, &allow).await?,
+            (true, false) => fix::fix(app, &folders, &allow).await?,
+            (false, _) => (Vec::new(), Inspection::run(app, &folders, &allow).await?),
         };
-        let mut report = reported(opened, look, folders, allow);
-        report.mended = mended;
+        let mut report = create_report(app, inspection, folders, allow);
+        report.fixed = fixed;
         Ok(report)
     })?;
     if json {
@@ -118,14 +119,14 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-fn reported(opened: &Opened, look: Look, folders: Folders, allow: Vec<String>) -> Report {
-    let mut report = Report::new(folders, look.skills, allow);
-    for looked in look.files {
-        report.add(looked.reviewed);
+fn create_report(app: &App, inspection: Inspection, folders: Folders, allow: Vec<String>) -> Report {
+    let mut report = Report::new(folders, inspection.skills, allow);
+    for file in inspection.files {
+        report.add(file.reviewed);
     }
-    for mention in look.mentions {
-        let offer = Offer::of(&mention, &opened.config.surface);
-        report.add_mention(Used { mention, offer });
+    for mention in inspection.mentions {
+        let offer = Offer::of(&mention, &app.config.surface);
+        report.add_mention(CheckedMention { mention, offer });
     }
-    report.finished()
+    report.sorted()
 }

@@ -1,16 +1,16 @@
-//! `skillcell man`: the manual, made from what `--help` says.
+//! `skillcell man`: manual pages, generated from the help texts.
 
 use super::Cli;
-use crate::terminal;
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_mangen::Man;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use terminal;
 
 #[derive(Args)]
 pub struct Manual {
-    /// Write a page for each command into this folder; without it, the main page is printed
+    /// Write a page per command into this folder; by default the main page is printed
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -19,7 +19,7 @@ pub fn run(arguments: &Manual) -> anyhow::Result<ExitCode> {
     match &arguments.folder {
         None => {
             let mut page = Vec::new();
-            // As the pages in a folder have it.
+            // Matches the page that `generate_to` writes.
             Man::new(Cli::command().disable_help_subcommand(true)).render(&mut page)?;
             terminal::print(&String::from_utf8(page)?)?;
         }
@@ -29,7 +29,7 @@ pub fn run(arguments: &Manual) -> anyhow::Result<ExitCode> {
             written.with_context(|| format!("cannot write pages into {}", folder.display()))?;
             let page = folder.join("skillcell.1");
             terminal::print(&format!(
-                "every page is in {0}; read one with `man {1}`\n",
+                "wrote the pages to {0}; read one with `man {1}`\n",
                 folder.display(),
                 page.display()
             ))?;

@@ -1,37 +1,41 @@
-//! Which tools of MCP servers skills mention, and whether this server offers them.
+//! The MCP tools that skills mention, and whether this server offers them.
 
-use super::close::close;
-use super::lint::Known;
-use crate::bindings::catalog::Mention;
-use crate::mcp::surface::Surface;
-use crate::mcp::tools::ToolName;
-use crate::printable::quoted;
+use super::did_you_mean::close_names;
+use super::lint::CodeInfo;
+use base::printable::quoted;
+use bindings::catalog::Mention;
+use mcp::surface::Surface;
+use mcp::tools::ToolName;
 use serde::Serialize;
 
-/// What clients call this server where nobody chose another name.
-const OURS: &str = "skillcell";
+/// The default name of this server in clients.
+const SERVER_NAME: &str = "skillcell";
 
-/// Most mentions that are told.
-pub const MOST: u32 = 10_000;
+/// The most mentions that are reported.
+pub const MAX_MENTIONS: u32 = 10_000;
 
 /// Whether this server offers a tool.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "offer", rename_all = "kebab-case")]
 pub enum Offer {
-    /// It does.
     Offered,
-    /// It has the tool, and this configuration leaves it out.
-    LeftOut,
-    /// It has no such tool; these are called about the same.
-    Unknown { close: Vec<String> },
-    /// The name is another server's, which has a tool that this server offers under its own name.
-    OfferedAs { name: String },
-    /// The tool is another server's, of which nothing is known here.
+    /// This server has the tool, but its configuration does not offer it.
+    #[serde(rename = "left-out")]
+    Unlisted,
+    /// This server has no such tool; `close` has similar names.
+    Unknown {
+        close: Vec<String>,
+    },
+    /// The tool of another server, which this server offers under its own name.
+    OfferedAs {
+        name: String,
+    },
+    /// The tool of another server, about which nothing is known.
     Elsewhere,
 }
 
-/// What is wrong with a mention, as a problem tells it.
-pub struct Wrong {
+/// Why a mention is a problem.
+pub struct MentionProblem {
     pub code: &'static str,
     pub message: String,
     pub advice: String,
@@ -40,28 +44,27 @@ pub struct Wrong {
 impl Offer {
     pub fn of(mention: &Mention, surface: &Surface) -> Self {
         let offered = |tool: &ToolName| surface.tools.contains(tool);
-        match (is_ours(&mention.server), ToolName::called(&mention.tool)) {
+        match (is_ours(&mention.server), ToolName::find(&mention.tool)) {
             (true, Some(tool)) if offered(&tool) => Self::Offered,
-            (true, Some(_)) => Self::LeftOut,
-            (true, None) => Self::Unknown { close: close_names(&mention.tool, surface) },
-            (false, Some(tool)) if offered(&tool) => Self::OfferedAs { name: full_name(OURS, tool.name()) },
+            (true, Some(_)) => Self::Unlisted,
+            (true, None) => Self::Unknown { close: close_tools(&mention.tool, surface) },
+            (false, Some(tool)) if offered(&tool) => Self::OfferedAs { name: full_name(SERVER_NAME, tool.name()) },
             (false, _) => Self::Elsewhere,
         }
     }
 
-    /// What is wrong, if anything is that can be known here.
-    pub fn wrong(&self, mention: &Mention) -> Option<Wrong> {
+    pub fn problem(&self, mention: &Mention) -> Option<MentionProblem> {
         let tool = &mention.tool;
         match self {
             Self::Offered | Self::OfferedAs { .. } | Self::Elsewhere => None,
-            Self::LeftOut => Some(Wrong {
+            Self::Unlisted => Some(MentionProblem {
                 code: "tool-left-out",
-                message: format!("the tool `{tool}` is left out by this configuration"),
+                message: format!("this configuration does not offer the tool `{tool}`"),
                 advice: "add it to `tools`, or choose another `profile`, in the operator's file".to_owned(),
             }),
-            Self::Unknown { close } => Some(Wrong {
+            Self::Unknown { close } => Some(MentionProblem {
                 code: "unknown-tool",
-                message: format!("{OURS} has no tool `{tool}`"),
+                message: format!("{SERVER_NAME} has no tool `{tool}`"),
                 advice: match close.as_slice() {
                     [] => "remove it, or name one of the tools in docs/tools.md".to_owned(),
                     close => format!("close names are {}", quoted(close)),
@@ -70,33 +73,33 @@ impl Offer {
         }
     }
 
-    /// In a few words, behind the name of the tool.
-    pub fn told(&self) -> String {
+    /// Describes the offer in a few words, to follow the name of the tool.
+    pub fn describe(&self) -> String {
         match self {
             Self::Offered => "offered".to_owned(),
-            Self::LeftOut => "left out by this configuration".to_owned(),
+            Self::Unlisted => "not offered by this configuration".to_owned(),
             Self::Unknown { close } if close.is_empty() => "unknown".to_owned(),
             Self::Unknown { close } => format!("unknown; close names are {}", quoted(close)),
             Self::OfferedAs { name } => format!("another server's; this server offers it as `{name}`"),
-            Self::Elsewhere => "another server's, which cannot be known here".to_owned(),
+            Self::Elsewhere => "another server's; not checked".to_owned(),
         }
     }
 }
 
-/// The name by which a model calls a tool.
+/// The full name by which a model calls a tool.
 pub fn full_name(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }
 
-/// Whether a client may mean this server by that name. In a plugin of Claude Code it has the plugin's name in front.
+/// Whether a client may use this name for this server. In a plugin of Claude Code the plugin's name is a prefix.
 fn is_ours(server: &str) -> bool {
-    let in_plugin = server.strip_prefix("plugin_").and_then(|server| server.strip_suffix(OURS));
-    server == OURS || in_plugin.is_some_and(|plugin| plugin.len() > 1 && plugin.ends_with('_'))
+    let in_plugin = server.strip_prefix("plugin_").and_then(|server| server.strip_suffix(SERVER_NAME));
+    server == SERVER_NAME || in_plugin.is_some_and(|plugin| plugin.len() > 1 && plugin.ends_with('_'))
 }
 
-/// The kinds of problems that a mention can have.
-pub fn codes() -> [Known; 2] {
-    let known = |code: &str, summary: &str, advice: &str| Known {
+/// The problem codes that a mention can have.
+pub fn codes() -> [CodeInfo; 2] {
+    let info = |code: &str, summary: &str, advice: &str| CodeInfo {
         code: code.to_owned(),
         severity: "warning",
         summary: summary.to_owned(),
@@ -104,30 +107,30 @@ pub fn codes() -> [Known; 2] {
         mechanical: false,
     };
     [
-        known(
+        info(
             "tool-left-out",
-            "a skill mentions a tool that this configuration leaves out",
+            "a skill mentions a tool that this configuration does not offer",
             "add it to `tools`, or choose another `profile`, in the operator's file",
         ),
-        known(
+        info(
             "unknown-tool",
-            "a skill mentions a tool of this server that there is not",
+            "a skill mentions a tool that this server does not have",
             "remove it, or name one of the tools in docs/tools.md",
         ),
     ]
 }
 
-/// Names of offered tools that somebody who wrote this may have meant, the closest first.
-fn close_names(tool: &str, surface: &Surface) -> Vec<String> {
-    let close = close(tool, surface.tools.iter().map(|tool| tool.name()));
-    close.into_iter().map(|name| full_name(OURS, name)).collect()
+/// The full names of offered tools with a similar name, closest first.
+fn close_tools(tool: &str, surface: &Surface) -> Vec<String> {
+    let close = close_names(tool, surface.tools.iter().map(|tool| tool.name()));
+    close.into_iter().map(|name| full_name(SERVER_NAME, name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bindings::types::Location;
-    use crate::mcp::surface::{Overrides, Profile};
+    use bindings::types::Location;
+    use mcp::surface::{Overrides, Profile};
 
     fn offer(server: &str, tool: &str, tools: &[ToolName]) -> Offer {
         let file = Location { root: 0, path: "a.md".to_owned() };
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_is_offered_under_the_names_that_clients_give_the_server() {
+    fn every_tool_is_offered_under_the_server_names_of_clients() {
         for tool in ToolName::ALL {
             for server in ["skillcell", "plugin_team_skillcell"] {
                 assert_eq!(offer(server, tool.name(), &[]), Offer::Offered, "{server} {tool:?}");
@@ -150,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_the_operator_left_out_is_not_offered() {
-        assert_eq!(offer("skillcell", "query", &[ToolName::Skill]), Offer::LeftOut);
+    fn a_tool_disabled_by_the_operator_is_not_offered() {
+        assert_eq!(offer("skillcell", "query", &[ToolName::Skill]), Offer::Unlisted);
         assert_eq!(offer("sx", "query", &[ToolName::Skill]), Offer::Elsewhere);
     }
 
     #[test]
-    fn an_unknown_tool_has_names_that_are_close() {
+    fn an_unknown_tool_gets_suggestions() {
         let close = |tool: &str| match offer("skillcell", tool, &[]) {
             Offer::Unknown { close } => close.join(" ").replace("mcp__skillcell__", ""),
             other => panic!("{tool}: {other:?}"),
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_servers_nothing_is_known() {
+    fn tools_of_other_servers_are_not_judged() {
         for server in ["github", "skillcell2", "my_skillcell", "plugin_skillcell", "plugin__skillcell"] {
             assert_eq!(offer(server, "get_issue", &[]), Offer::Elsewhere, "{server}");
         }

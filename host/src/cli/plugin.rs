@@ -1,4 +1,4 @@
-//! `skillcell plugin`: components that rank skills, run scripts or understand skills, for those who write and install them.
+//! `skillcell plugin`: creates, checks and lists plugins.
 
 mod check;
 mod contents;
@@ -18,15 +18,15 @@ pub struct PluginArguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write a project that builds a plugin and passes its own test
+    /// Create a project that builds a plugin and passes its own test
     ///
     /// Example: skillcell plugin new my-scorer --kind scorer
     New(new::New),
-    /// Tell what a component is, and try it in the sandbox
+    /// Show what a component is, and test it in the sandbox
     ///
     /// Example: skillcell plugin check target/wasm32-wasip2/release/my_scorer.wasm
     Check(check::Check),
-    /// Show the engine, the runtimes and the scorers there are, and which are in use
+    /// List the engine, the runtimes and the scorers, and which are in use
     ///
     /// Example: skillcell plugin list --json
     List(list::List),

@@ -1,32 +1,37 @@
-//! `skillcell run`: one script of a skill, in the sandbox, from the command line.
+//! `skillcell run`: runs one script of a skill in the sandbox.
 
-use super::{Roots, open, refused};
-use crate::config::{self, ScorerChoice};
-use crate::mcp::tools::run_script::{RunView, policy_view};
-use crate::scripts::{Denied, Request, ScriptError};
-use crate::terminal;
+use super::{Roots, failure};
+use crate::compose;
+use crate::config;
+use analytics::Usage;
 use anyhow::Context as _;
+use base::place::Audience;
+use base::printable::{printable, quoted};
+use call::{Call, Caller, Principal, Progress};
+use catalog::scorers::options::ScorerChoice;
 use clap::Args;
+use scripts::{Denied, Request, ScriptError};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use terminal;
 use tokio_util::sync::CancellationToken;
+use views::run::{RunView, policy_view};
 
 #[derive(Args)]
 pub struct Run {
     /// The skill, by name or path
     skill: String,
-    /// The script, as a path below the skill's folder
+    /// The path of the script below the skill's folder
     script: String,
-    /// An argument of the script
-    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair)]
+    /// An argument of the script; repeat it for several
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = parse_argument)]
     arguments: Vec<(String, String)>,
-    /// The project, which the script sees as /work if that is granted
+    /// The project folder, which the script sees as /work if granted
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Only tell what the script would get
+    /// Only show what the script would get
     #[arg(long = "dry-run")]
     only_tell: bool,
     /// Print the whole result as JSON
@@ -36,83 +41,87 @@ pub struct Run {
     roots: Roots,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+fn parse_argument(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
 pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
-    let mut config = config::resolve(arguments.roots.told())?;
-    // Nothing is ranked here.
-    config.scorer = ScorerChoice::Keyword;
+    let mut config = config::resolve(arguments.roots.cli_args())?;
+    // Ranking is not needed.
+    config.scorers.choice = ScorerChoice::Keyword;
     let request = Request {
         skill: arguments.skill,
         file: arguments.script,
         arguments: arguments.arguments.into_iter().collect::<BTreeMap<_, _>>(),
-        working_folder: arguments.cwd.map(std::path::absolute).transpose().context("`--cwd` is no path")?,
+        working_folder: arguments.cwd.map(std::path::absolute).transpose().context("`--cwd` is not a valid path")?,
         dry_run: arguments.only_tell,
     };
-    let runtime = open::runtime()?;
+    let runtime = compose::tokio_runtime()?;
     let code = runtime.block_on(async {
-        let opened = open::ready(config).await?;
-        let stopped = CancellationToken::new();
-        let stop = stopped.clone();
+        let app = compose::open_and_scan(config).await?;
+        let cancellation = CancellationToken::new();
+        let interrupt = cancellation.clone();
         tokio::spawn(async move {
             let _ = tokio::signal::ctrl_c().await;
-            stop.cancel();
+            interrupt.cancel();
         });
-        answer(&opened, request, stopped, arguments.json).await
+        let call = Call {
+            caller: Caller { principal: Principal::local_user(), client: None },
+            cancelled: cancellation,
+            progress: Progress::new(|_, message| tracing::info!("{message}")),
+            usage: Usage::disabled(),
+        };
+        execute(&app, request, &call, arguments.json).await
     });
     runtime.shutdown_background();
     code
 }
 
-async fn answer(
-    opened: &open::Opened,
-    request: Request,
-    stopped: CancellationToken,
-    json: bool,
-) -> anyhow::Result<ExitCode> {
+async fn execute(app: &compose::App, request: Request, call: &Call, json: bool) -> anyhow::Result<ExitCode> {
     if request.dry_run {
-        return told(opened.scripts.dry_run(request).await, json, |policy| {
-            terminal::print_json(&policy_view(&policy))?;
+        return report(app.scripts.dry_run(request, call).await, json, |policy| {
+            terminal::print_json(&policy_view(&policy, Audience::Local))?;
             Ok(ExitCode::SUCCESS)
         });
     }
-    let progress = Arc::new(|_, message: String| tracing::info!("{message}"));
-    told(opened.scripts.run(request, stopped, progress).await, json, |ran| {
-        // As the script ended, so that a shell can tell.
+    report(app.scripts.run(request, call).await, json, |ran| {
         let code = ExitCode::from(u8::try_from(ran.finished.exit_code).unwrap_or(1));
         if json {
-            terminal::print_json(&RunView::new(ran))?;
+            terminal::print_json(&RunView::new(ran, Audience::Local))?;
             return Ok(code);
         }
         terminal::print(&ran.finished.stdout.text)?;
         let mut errors = ran.finished.stderr.text.clone();
-        // The last words are then the host's, which are a line.
+        // The host appended a message, which has to end its line.
         if ran.finished.limit_hit.is_some() && !errors.ends_with('\n') {
             errors.push('\n');
         }
         std::io::stderr().write_all(errors.as_bytes())?;
-        for refusal in ran.policy.refusals.iter().chain(&ran.finished.denials) {
+        for refusal in RunView::new(ran, Audience::Local).refusals {
             tracing::warn!("refused: {refusal}");
         }
         Ok(code)
     })
 }
 
-fn told<T>(
-    answer: Result<T, ScriptError>,
+/// Prints a success with `print`, and reports a denial as a negative answer.
+fn report<T>(
+    result: Result<T, ScriptError>,
     json: bool,
-    tell: impl FnOnce(T) -> anyhow::Result<ExitCode>,
+    print: impl FnOnce(T) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
-    match answer {
-        Ok(answer) => tell(answer),
-        Err(ScriptError::Denied(Denied::MissingArguments { file, missing })) => refused::tell(
-            &format!("script `{file}` needs the arguments {missing}\nhint: give each as `--arg NAME=VALUE`"),
+    match result {
+        Ok(value) => print(value),
+        Err(ScriptError::Denied(Denied::MissingArguments { file, missing })) => failure::report(
+            &format!(
+                "script `{}` needs the arguments {}\nhint: give each as `--arg NAME=VALUE`",
+                printable(&file),
+                quoted(&missing)
+            ),
             json,
         ),
-        Err(ScriptError::Denied(denied)) => refused::tell(&denied.to_string(), json),
-        Err(error) => Err(error.into()),
+        Err(ScriptError::Denied(denied)) => failure::report(&denied.for_audience(Audience::Local), json),
+        Err(error) => Err(anyhow::anyhow!(error.for_audience(Audience::Local))),
     }
 }

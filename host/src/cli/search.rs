@@ -1,23 +1,23 @@
-//! `skillcell search`: skills that contain every word, as the tool `skills_search` finds them.
+//! `skillcell search`: lists skills that contain every word, as the tool `skills_search` does.
 
 use super::Roots;
-use super::open::{self, Opened};
+use crate::compose::{self, App};
 use crate::config;
-use crate::mcp::tools::skills_search::{HitView, MOST_HITS, SearchView, USUAL_LIMIT};
-use crate::printable::{counted, escaped, printable};
-use crate::terminal::{self, Output, Tone};
+use base::printable::{counted, escaped, printable};
 use clap::Args;
 use std::process::ExitCode;
+use terminal::{self, Output, Tone};
+use views::search::{DEFAULT_LIMIT, HitView, MAX_HITS, SearchView};
 
 #[derive(Args)]
 pub struct Search {
-    /// Words that a skill must all have, in one argument or in several
+    /// The words that a skill must contain, in one argument or several
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
     /// Show at most this many
-    #[arg(long, value_name = "COUNT", default_value_t = USUAL_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_HITS)))]
+    #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_HITS)))]
     limit: u32,
-    /// Print JSON, as the tool `skills_search` answers
+    /// Print JSON in the format of the tool `skills_search`
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -25,37 +25,37 @@ pub struct Search {
 }
 
 pub fn run(arguments: Search) -> anyhow::Result<ExitCode> {
-    let config = config::resolve(arguments.roots.told())?;
+    let config = config::resolve(arguments.roots.cli_args())?;
     let (query, limit) = (arguments.query.join(" "), arguments.limit);
-    let found = open::once(config, async |opened: &Opened| {
-        Ok(SearchView::of(&opened.catalog, query, opened.config.surface.only_model, limit).await?)
+    let found = compose::with_app(config, async |app: &App| {
+        Ok(SearchView::of(&app.catalog, query, app.config.surface.only_model, limit).await?)
     })?;
     if arguments.json {
         terminal::print_json(&found)?;
     } else {
         terminal::print_lines(&lines(&found, Output::standard()))?;
         if found.total == 0 {
-            terminal::note(
-                "no skill has all of these words\nhint: leave some out, or ask `skillcell match` for the task",
+            terminal::print_note(
+                "no skill has all of these words\nhint: use fewer words, or `skillcell match` with the task",
             );
         }
     }
     Ok(ExitCode::from(u8::from(found.total == 0)))
 }
 
-/// For people the skills with what was found below each; for programs a line for each, with tabs.
+/// On a terminal, each skill with its excerpt below; otherwise one tab-separated line per skill.
 fn lines(found: &SearchView, output: Output) -> Vec<String> {
     let name = |hit: &HitView| printable(&hit.skill.shown_name);
     if !output.is_terminal() {
-        let line = |hit: &HitView| format!("{}\t{}\t{}", name(hit), hit.score, marked(&hit.excerpt, &[], output));
+        let line = |hit: &HitView| format!("{}\t{}\t{}", name(hit), hit.score, highlighted(&hit.excerpt, &[], output));
         return found.results.iter().map(line).collect();
     }
     let words: Vec<&str> = found.query.split_ascii_whitespace().collect();
     let entry = |hit: &HitView| {
-        let score = output.toned(Tone::Faint, &format!("score {}", hit.score));
-        let heading = format!("{}  {score}", output.toned(Tone::Heading, &name(hit)));
+        let score = output.paint(Tone::Faint, &format!("score {}", hit.score));
+        let heading = format!("{}  {score}", output.paint(Tone::Heading, &name(hit)));
         let excerpt = hit.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
-        [heading, format!("    {}", marked(&excerpt, &words, output)), String::new()]
+        [heading, format!("    {}", highlighted(&excerpt, &words, output)), String::new()]
     };
     let mut lines: Vec<String> = found.results.iter().flat_map(entry).collect();
     if found.total > 0 {
@@ -65,22 +65,22 @@ fn lines(found: &SearchView, output: Output) -> Vec<String> {
     lines
 }
 
-/// A text as it can be shown, with each of these words marked. The case does not matter.
-fn marked(text: &str, words: &[&str], output: Output) -> String {
+/// Escapes a text for display and highlights each of these words, ignoring case.
+fn highlighted(text: &str, words: &[&str], output: Output) -> String {
     let fold =
         |text: &str| text.chars().map(|letter| letter.to_lowercase().next().unwrap_or(letter)).collect::<Vec<_>>();
-    let (folded, mut found) = (fold(text), vec![false; text.chars().count()]);
+    let (folded, mut is_match) = (fold(text), vec![false; text.chars().count()]);
     for word in words.iter().map(|word| fold(word)) {
         for at in 0..folded.len() {
             if folded[at..].starts_with(&word) {
-                found[at..at + word.len()].fill(true);
+                is_match[at..at + word.len()].fill(true);
             }
         }
     }
-    let letters: Vec<(char, bool)> = text.chars().zip(found).collect();
+    let letters: Vec<(char, bool)> = text.chars().zip(is_match).collect();
     let piece = |piece: &[(char, bool)]| {
         let shown: String = piece.iter().flat_map(|(letter, _)| escaped(*letter)).collect();
-        if piece[0].1 { output.toned(Tone::Found, &shown) } else { shown }
+        if piece[0].1 { output.paint(Tone::Match, &shown) } else { shown }
     };
     letters.chunk_by(|(_, left), (_, right)| left == right).map(piece).collect()
 }
@@ -90,15 +90,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_marked_whatever_their_case_and_nothing_of_the_text_is_a_command_of_the_terminal() {
-        let colourful = Output::colourful(80);
+    fn words_are_highlighted_in_any_case_and_control_characters_are_escaped() {
+        let colorful = Output::colorful(80);
         assert_eq!(
-            marked("a PDF\u{1b}[2J form", &["pdf", "form"], colourful),
-            "a \x1b[1;33mPDF\x1b[0m\\u{1b}[2J \x1b[1;33mform\x1b[0m"
+            highlighted("a PDF\u{1b}[2J form", &["pdf", "form"], colorful),
+            "a \x1b[1m\x1b[33mPDF\x1b[0m\\u{1b}[2J \x1b[1m\x1b[33mform\x1b[0m"
         );
-        assert_eq!(marked("ÉTÉ été", &["été"], colourful), "\x1b[1;33mÉTÉ\x1b[0m \x1b[1;33mété\x1b[0m");
-        assert_eq!(marked("aaa", &["aa"], colourful), "\x1b[1;33maaa\x1b[0m", "what overlaps is marked once");
-        assert_eq!(marked("a PDF", &["pdf"], Output::plain()), "a PDF");
-        assert_eq!(marked("", &["pdf"], colourful), "");
+        assert_eq!(highlighted("ÉTÉ été", &["été"], colorful), "\x1b[1m\x1b[33mÉTÉ\x1b[0m \x1b[1m\x1b[33mété\x1b[0m");
+        assert_eq!(highlighted("aaa", &["aa"], colorful), "\x1b[1m\x1b[33maaa\x1b[0m", "overlaps are highlighted once");
+        assert_eq!(highlighted("a PDF", &["pdf"], Output::plain()), "a PDF");
+        assert_eq!(highlighted("", &["pdf"], colorful), "");
     }
 }

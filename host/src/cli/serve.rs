@@ -1,23 +1,24 @@
-//! `skillcell serve`: the MCP server on standard input and output, or over HTTP.
+//! `skillcell serve`: the MCP server, over stdio or HTTP.
 
-pub mod start;
+pub mod preflight;
 
-use super::open::{self, Opened};
 use super::{Http, Serve};
-use crate::analytics::Usage;
-use crate::catalog::Look;
-use crate::config::{self, Config, Told};
-use crate::git;
-use crate::library::watch::Watcher;
+use crate::compose::{self, App};
+use crate::config::{self, CliArgs, Config};
 use crate::lockdown;
-use crate::mcp::http;
-use crate::mcp::http::config::{HttpConfig, HttpProblem};
-use crate::mcp::notifications;
-use crate::mcp::requests::Cancellations;
-use crate::mcp::server::{Reach, Skillcell};
-use crate::mcp::transport::Stdio;
-use crate::memory;
+use analytics::Usage;
 use anyhow::Context as _;
+use base::allocator;
+use base::environment::variable;
+use catalog::Scope;
+use git::{self, Repositories};
+use library::watch::Watcher;
+use mcp::http;
+use mcp::http::config::{HttpConfig, HttpProblem};
+use mcp::notifications;
+use mcp::requests::Cancellations;
+use mcp::server::{Server, Shared, State, Transport};
+use mcp::transport::Stdio;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -28,20 +29,20 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Two engines answer, two changes come in, the rest is files. More threads only cost memory.
+/// Two for engines that answer, two for updates, the rest for files. More threads only cost memory.
 const BLOCKING_THREADS: usize = 8;
 
-/// More than anybody needs, and far from what a kernel has.
-const MOST_OPEN_FILES: u64 = 16_384;
+/// More than a server needs, and far below the limits of kernels.
+const MAX_OPEN_FILES: u64 = 16_384;
 
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
-    let (told, http) = arguments.told();
-    let http = over_http(http)?;
-    let mut config = config::resolve(told)?;
+    let (cli_args, http) = arguments.cli_args();
+    let http = http_config(http)?;
+    let mut config = config::resolve(cli_args)?;
     git::ask_credential_helper(&mut config.git);
-    // Before the first thread, so that it holds for all of them.
-    lockdown::forbid_programs()?;
-    memory::keep_together();
+    // Before the first thread starts, so that it applies to all of them.
+    lockdown::forbid_exec()?;
+    allocator::limit_arenas();
     raise_open_files();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(BLOCKING_THREADS)
@@ -49,131 +50,134 @@ pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
         .build()
         .context("cannot start the runtime")?;
     let outcome = runtime.block_on(serve(config, http));
-    // The thread that reads standard input cannot be woken.
+    // The thread that reads standard input cannot be interrupted.
     runtime.shutdown_background();
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
 impl Serve {
-    /// What it says about the configuration, and about HTTP.
-    fn told(self) -> (Told, Http) {
+    /// Splits the arguments into those for the configuration and those for HTTP.
+    fn cli_args(self) -> (CliArgs, Http) {
         let Self { folders, more, engine, scorer, profile, tools, frozen, http } = self;
-        let more = more.told();
+        let more = more.cli_args();
         let folders = folders.into_iter().chain(more.folders).collect();
-        (Told { profile, tools, folders, frozen, engine, scorer, ..more }, http)
+        (CliArgs { profile, tools, folders, frozen, engine, scorer, ..more }, http)
     }
 }
 
 async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
-    let ended = CancellationToken::new();
-    end_on_signals(ended.clone())?;
-    // Compiling an engine takes a while, and a signal must be noticed meanwhile.
-    let opened = tokio::select! {
-        opened = tokio::task::spawn_blocking(move || open::open(config)) => opened?,
-        () = ended.cancelled() => return Ok(()),
+    let shutdown = CancellationToken::new();
+    cancel_on_signals(shutdown.clone())?;
+    // Compiling an engine takes a while, during which a signal must still work.
+    let app = tokio::select! {
+        app = tokio::task::spawn_blocking(move || compose::open(config)) => app?,
+        () = shutdown.cancelled() => return Ok(()),
     };
-    let Opened { catalog, config, terms, scripts, integrations } = opened?;
-    let cancellations = Cancellations::new(ended.clone());
-    let reach = if http.is_some() { Reach::Http } else { Reach::Stdio };
-    let usage = Usage::open(&config);
-    let server = Skillcell::new(catalog, config, terms, scripts, integrations, reach, cancellations.clone());
-    let server = server.with_usage(usage);
-    if server.config.frozen {
+    let App { catalog, config, terms, scripts, integrations } = app?;
+    let cancellations = Cancellations::new(shutdown.clone());
+    let transport = if http.is_some() { Transport::Http } else { Transport::Stdio };
+    let records = config.user_folders.as_ref().map(|folders| folders.records.as_path());
+    let usage = Usage::open(&config.analytics, records, config.roots.home.as_deref());
+    let repositories = Repositories::new(&config.git, config.roots.names_folders());
+    let options = mcp::options::Options { surface: config.surface.clone(), frozen: config.frozen };
+    let state = State::default();
+    let shared = Shared { catalog, options, terms, scripts, integrations, repositories, transport, state };
+    let server = Server::new(shared, cancellations.clone(), usage);
+    if server.options.frozen {
         freeze(&server);
     } else {
-        keep_fresh(&server, ended.clone());
+        keep_fresh(&server, shutdown.clone());
     }
     tokio::spawn(server.catalog.clone().keep_scoring());
     let (scripts, integrations) = (server.scripts.clone(), server.integrations.clone());
     let Some(http) = http else {
         let (input, output) = (BufReader::new(std::io::stdin()), std::io::stdout());
-        let (transport, writing) = Stdio::start(input, output, ended.clone(), cancellations)?;
-        Box::pin(converse(server, transport, &ended)).await;
+        let (transport, writer) = Stdio::start(input, output, shutdown.clone(), cancellations)?;
+        Box::pin(serve_sessions(server, transport, &shutdown)).await;
         tracing::info!("shutting down");
-        tokio::join!(scripts.ended(), integrations.ended());
-        writing.finish().await;
+        tokio::join!(scripts.drain(), integrations.drain());
+        writer.finish().await;
         return Ok(());
     };
-    http::serve(server, http, ended).await?;
+    http::serve(server, http, shutdown).await?;
     tracing::info!("shutting down");
-    tokio::join!(scripts.ended(), integrations.ended());
+    tokio::join!(scripts.drain(), integrations.drain());
     Ok(())
 }
 
-/// How the server is reached over HTTP, if it is.
-fn over_http(arguments: Http) -> Result<Option<HttpConfig>, HttpProblem> {
+/// Resolves the HTTP options, if the server uses HTTP.
+fn http_config(arguments: Http) -> Result<Option<HttpConfig>, HttpProblem> {
     let Http { address, token_file, behind_tls_proxy, names } = arguments;
-    let token = config::variable("SKILLCELL_HTTP_TOKEN");
-    let told = |address| http::config::Told { address, behind_tls_proxy, names, token_file, token };
-    address.map(told).map(HttpConfig::resolve).transpose()
+    let token = variable("SKILLCELL_HTTP_TOKEN");
+    let options = |address| http::config::HttpArgs { address, behind_tls_proxy, names, token_file, token };
+    address.map(options).map(HttpConfig::resolve).transpose()
 }
 
-/// Takes as many open files as the operating system gives. The usual number is for programs that do one thing.
+/// Raises the soft limit of open files to the hard limit, as far as it is useful.
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = Some(MOST_OPEN_FILES.min(limit.maximum.unwrap_or(MOST_OPEN_FILES)));
-    if limit.current < wanted {
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: wanted, ..limit });
+    let raised = Some(MAX_OPEN_FILES.min(limit.maximum.unwrap_or(MAX_OPEN_FILES)));
+    if limit.current < raised {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: raised, ..limit });
     }
 }
 
-pub fn end_on_signals(ended: CancellationToken) -> anyhow::Result<()> {
+pub fn cancel_on_signals(shutdown: CancellationToken) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => tracing::info!("interrupted"),
-            _ = terminate.recv() => tracing::info!("asked to end"),
+            _ = terminate.recv() => tracing::info!("terminated"),
         }
-        ended.cancel();
+        shutdown.cancel();
     });
     Ok(())
 }
 
-/// Follows the disk and the remotes, and tells clients. Clones come first only if there is nothing to serve without them.
-fn keep_fresh(server: &Skillcell, ended: CancellationToken) {
+/// Follows changes on disk and in remotes, and notifies clients. Clones only come first if there is nothing else to serve.
+fn keep_fresh(server: &Server, shutdown: CancellationToken) {
     let (watcher, disturbances) = Watcher::new(Arc::clone(&server.terms.roots));
     let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
     let roots = Arc::clone(&server.terms.roots);
-    catalog.trust(watcher.witness());
+    catalog.trust(watcher.sync_cookies());
     let (calm, calms) = watch::channel(());
-    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), calms, ended));
+    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), calms, shutdown));
     tokio::spawn(async move {
         if !roots.iter().any(|root| root.path().is_dir()) {
-            repositories.first_clones(&catalog).await;
+            repositories.wait_for_first_clones(&catalog).await;
         }
-        tokio::spawn(catalog.clone().keep_looking(watcher, disturbances, calm));
+        catalog.follow_disk(watcher, disturbances, calm);
         repositories.keep_synced(&catalog, &roots).await;
     });
 }
 
-/// Makes the first generation the only one.
-fn freeze(server: &Skillcell) {
-    tracing::info!("the skills stay as they are now, whatever happens on disk");
+/// Loads the only generation that will be served.
+fn freeze(server: &Server) {
+    tracing::info!("the skills are frozen; changes on disk are ignored");
     let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
-    catalog.freeze();
     tokio::spawn(async move {
-        repositories.first_clones(&catalog).await;
-        catalog.bring_in(Look::Everything).await;
+        repositories.wait_for_first_clones(&catalog).await;
+        catalog.refresh(Scope::Full).await;
     });
 }
 
-/// Answers until the input ends. rmcp gives up on a session that does not begin properly; the next message gets another try.
-async fn converse(server: Skillcell, transport: Stdio, ended: &CancellationToken) {
-    while !ended.is_cancelled() {
-        match Box::pin(server.clone().serve_with_ct(transport.clone(), ended.child_token())).await {
+/// Serves sessions until the input ends. rmcp drops a session whose handshake fails; the next message starts another.
+async fn serve_sessions(server: Server, transport: Stdio, shutdown: &CancellationToken) {
+    while !shutdown.is_cancelled() {
+        match Box::pin(server.clone().serve_with_ct(transport.clone(), shutdown.child_token())).await {
             Ok(session) => {
-                let waited = tokio::select! {
-                    waited = session.waiting() => waited.map(drop),
-                    () = ended.cancelled() => return,
+                let result = tokio::select! {
+                    result = session.waiting() => result.map(drop),
+                    () = shutdown.cancelled() => return,
                 };
-                if let Err(error) = waited {
-                    tracing::error!("the session broke: {error}");
+                if let Err(error) = result {
+                    tracing::error!("the session failed: {error}");
                 }
             }
             Err(ServerInitializeError::ConnectionClosed(_)) => return,
-            // The error carries the whole message, which is not ours to log.
-            Err(_) => tracing::warn!("ignored a message that cannot begin a session"),
+            // The error contains the whole message, which may be private.
+            Err(_) => tracing::warn!("ignored a message that cannot start a session"),
         }
     }
 }

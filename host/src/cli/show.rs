@@ -1,94 +1,94 @@
-//! `skillcell show`: one skill as its file is, or as a model gets it.
+//! `skillcell show`: prints the file of a skill, or the text a model gets.
 
-use super::open::{self, Opened};
-use super::{Roots, refused};
-use crate::bindings::catalog::{Answer, Request};
-use crate::catalog::{Served, no_skill};
-use crate::config::{self, ScorerChoice};
-use crate::mcp::tools::get_skill::FoundView;
-use crate::mcp::tools::skill_view::SkillView;
-use crate::printable::{printable, printable_text};
-use crate::terminal::{self, Output};
+use super::{Roots, failure};
+use crate::compose::{self, App};
+use crate::config;
 use anyhow::bail;
+use base::printable::{printable, printable_text};
+use bindings::catalog::{Answer, Request};
+use catalog::scorers::options::ScorerChoice;
+use catalog::{Served, no_skill};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use terminal::{self, Output};
+use views::found::FoundView;
+use views::skill::SkillView;
 
 #[derive(Args)]
 pub struct Show {
-    /// The skill, by a name that `skillcell list` shows, or by its path
+    /// The name of the skill as `skillcell list` shows it, or its path
     name: String,
-    /// Show what a model gets: the instructions with those that the skill inherits
+    /// Print what a model gets: the instructions, including inherited ones
     #[arg(long)]
     aggregated: bool,
-    /// Print JSON: the skill as `list` has it, with its file in `text`; with `--aggregated` as the tool `get_skill` answers
+    /// Print JSON: the entry of `list` with the file in `text`; with `--aggregated`, the format of the tool `get_skill`
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     roots: Roots,
 }
 
-/// A skill by its name, and where its file is.
 #[derive(Serialize)]
-struct ShownView {
+struct FileView {
     #[serde(flatten)]
     skill: SkillView,
     file: PathBuf,
     text: String,
 }
 
-/// What is shown, or why there is no such skill.
-type Shown = Result<Found, String>;
+/// The requested text, or why there is no such skill.
+type Lookup = Result<Text, String>;
 
-enum Found {
-    File(Box<ShownView>),
+enum Text {
+    File(Box<FileView>),
     Aggregated(Box<Answer>),
 }
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
-    let mut config = config::resolve(arguments.roots.told())?;
-    // Nothing is ranked here.
-    config.scorer = ScorerChoice::Keyword;
+    let mut config = config::resolve(arguments.roots.cli_args())?;
+    // Ranking is not needed.
+    config.scorers.choice = ScorerChoice::Keyword;
     let (name, aggregated) = (arguments.name, arguments.aggregated);
-    let shown = open::once(config, async |opened: &Opened| find(opened, &name, aggregated).await)?;
-    match shown {
-        Err(reason) => return refused::tell(&reason, arguments.json),
-        Ok(Found::File(file)) if arguments.json => terminal::print_json(&file)?,
-        Ok(Found::Aggregated(found)) if arguments.json => terminal::print_json(&FoundView::plain(*found))?,
-        Ok(Found::File(file)) => print(&file.text)?,
-        Ok(Found::Aggregated(found)) => match *found {
+    let lookup = compose::with_app(config, async |app: &App| find(app, &name, aggregated).await)?;
+    match lookup {
+        Err(reason) => return failure::report(&reason, arguments.json),
+        Ok(Text::File(file)) if arguments.json => terminal::print_json(&file)?,
+        Ok(Text::Aggregated(found)) if arguments.json => terminal::print_json(&FoundView::plain(*found))?,
+        Ok(Text::File(file)) => print(&file.text)?,
+        Ok(Text::Aggregated(found)) => match *found {
             Answer::Matched(found) => print(&format!("{}\n", found.content.trim_end()))?,
-            Answer::NoMatch | Answer::Ambiguous(_) => bail!("a skill was chosen, and another question answered"),
+            Answer::NoMatch | Answer::Ambiguous(_) => bail!("the engine did not return the chosen skill"),
         },
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn find(opened: &Opened, name: &str, aggregated: bool) -> anyhow::Result<Shown> {
-    let served = match opened.catalog.skill(name).await? {
+async fn find(app: &App, name: &str, aggregated: bool) -> anyhow::Result<Lookup> {
+    let served = match app.catalog.skill(name).await? {
         Ok(served) => served,
         Err(error) => return Ok(Err(no_skill(&printable(name), &error))),
     };
     if !aggregated {
-        return Ok(Ok(Found::File(Box::new(view(opened, &served)))));
+        return Ok(Ok(Text::File(Box::new(view(app, &served)))));
     }
     let request = Request { context: String::new(), chosen: Some(served.skill.summary.address.clone()) };
-    let found = opened.catalog.ask_all(move |engine, _| engine.find(&request, None)).await?;
+    let found = app.catalog.ask_all(move |engine, _| engine.find(&request, None)).await?;
     Ok(match found {
-        Ok(found) => Ok(Found::Aggregated(Box::new(found))),
+        Ok(found) => Ok(Text::Aggregated(Box::new(found))),
         Err(error) => Err(no_skill(&printable(name), &error)),
     })
 }
 
-fn view(opened: &Opened, served: &Served) -> ShownView {
+fn view(app: &App, served: &Served) -> FileView {
     let summary = served.skill.summary.clone();
-    let root = opened.terms.roots.get(summary.file.root as usize);
+    let root = app.terms.roots.get(summary.file.root as usize);
     let file = root.map(|root| root.path().join(&summary.file.path)).unwrap_or_default();
-    ShownView { skill: summary.into(), file, text: served.text.as_ref().to_owned() }
+    FileView { skill: summary.into(), file, text: served.text.as_ref().to_owned() }
 }
 
-/// Exactly as it is, except that nothing in it can command a terminal.
+/// Prints a text unchanged, except that control characters are escaped on a terminal.
 fn print(text: &str) -> anyhow::Result<()> {
     if Output::standard().is_terminal() { terminal::print(&printable_text(text)) } else { terminal::print(text) }
 }

@@ -1,14 +1,14 @@
-//! `skillcell stats`: what was used on this machine.
+//! `skillcell stats`: usage statistics of this machine.
 
 use super::table::table;
-use crate::analytics::{SkillUse, Summary, summary};
-use crate::config::places::Places;
-use crate::config::variable;
-use crate::printable::printable;
-use crate::terminal::{self, Output};
+use analytics::{SkillUse, Summary, summary};
 use anyhow::Context as _;
+use base::environment::variable;
+use base::printable::printable;
+use base::user_folders::UserFolders;
 use clap::Args;
 use std::process::ExitCode;
+use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct Stats {
@@ -17,25 +17,24 @@ pub struct Stats {
     json: bool,
 }
 
-/// Each line is one skill.
 const COLUMNS: [&str; 9] =
     ["skill", "served", "last used", "useful", "not useful", "assets", "scripts", "failed", "tools called after it"];
 
 pub fn run(arguments: &Stats) -> anyhow::Result<ExitCode> {
-    let places =
-        Places::find(variable).with_context(|| format!("{}, so there is no history", Places::missing(variable)))?;
-    let summary = summary(&places.records);
+    let folders = UserFolders::find(variable)
+        .with_context(|| format!("{}, so there is no history", UserFolders::why_missing(variable)))?;
+    let summary = summary(&folders.records);
     if arguments.json {
         terminal::print_json(&summary)?;
     } else {
-        terminal::print_lines(&lines(&summary, &places, Output::standard()))?;
+        terminal::print_lines(&lines(&summary, &folders, Output::standard()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn lines(summary: &Summary, places: &Places, output: Output) -> Vec<String> {
+fn lines(summary: &Summary, folders: &UserFolders, output: Output) -> Vec<String> {
     let Some(since) = &summary.since else {
-        let hint = format!("hint: add `analytics: {{enabled: true}}` to {}", places.config_file().display());
+        let hint = format!("hint: add `analytics: {{enabled: true}}` to {}", folders.config_file().display());
         return vec!["no history yet".to_owned(), hint];
     };
     let rows: Vec<Vec<String>> = summary.skills.iter().map(row).collect();
@@ -50,7 +49,7 @@ fn lines(summary: &Summary, places: &Places, output: Output) -> Vec<String> {
 }
 
 fn row(skill: &SkillUse) -> Vec<String> {
-    let after: Vec<String> =
+    let tools: Vec<String> =
         skill.tools_after.iter().map(|(tool, count)| format!("{} {count}", printable(tool))).collect();
     vec![
         printable(&skill.skill_path),
@@ -61,6 +60,6 @@ fn row(skill: &SkillUse) -> Vec<String> {
         skill.assets_served.to_string(),
         skill.scripts_run.to_string(),
         skill.scripts_failed.to_string(),
-        after.join(", "),
+        tools.join(", "),
     ]
 }

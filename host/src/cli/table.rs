@@ -1,44 +1,44 @@
-//! Tables for people, and lines with tabs for programs.
+//! Aligned tables on a terminal, tab-separated lines elsewhere.
 
-use crate::terminal::{Output, Tone, beginning_of, columns_of};
+use terminal::{Output, Tone, truncate_to, width_of};
 
-/// The rows of a table, of which the first is its heading.
+/// Formats rows, of which the first is the heading.
 pub fn table(output: Output, rows: &[Vec<String>]) -> Vec<String> {
     if !output.is_terminal() {
         return rows.iter().map(|row| row.join("\t")).collect();
     }
     let mut lines = aligned(rows);
     if let Some(heading) = lines.first_mut() {
-        *heading = output.toned(Tone::Heading, heading);
+        *heading = output.paint(Tone::Heading, heading);
     }
     lines
 }
 
-/// The same without a heading for programs, and with lines that are cut where the terminal ends.
+/// Formats rows below a heading, truncated to the width of the terminal. Tab-separated lines have no heading.
 pub fn list(output: Output, heading: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
     let Some(columns) = output.columns() else { return table(output, &rows) };
     let heading = heading.iter().map(|name| (*name).to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
-    let mut lines = aligned(&rows).into_iter().map(|line| beginning_of(&line, columns));
-    let heading = lines.next().map(|heading| output.toned(Tone::Heading, &heading));
+    let mut lines = aligned(&rows).into_iter().map(|line| truncate_to(&line, columns));
+    let heading = lines.next().map(|heading| output.paint(Tone::Heading, &heading));
     heading.into_iter().chain(lines).collect()
 }
 
-/// The rows of a table in which each column is as wide as its widest cell.
+/// Pads each column to the width of its widest cell.
 pub fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns_of(cell)).max();
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| width_of(cell)).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
     let line = |row: &Vec<String>| {
-        let filled = |(cell, width): (&String, &usize)| format!("{cell}{}", " ".repeat(width - columns_of(cell)));
-        row.iter().zip(&widths).map(filled).collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        let padded = |(cell, width): (&String, &usize)| format!("{cell}{}", " ".repeat(width - width_of(cell)));
+        row.iter().zip(&widths).map(padded).collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
 }
 
-/// The end of a text when it is longer than this many characters: the end of a path says more than its beginning.
-pub fn end_of(text: &str, most: usize) -> String {
-    let surplus = text.chars().count().saturating_sub(most);
+/// Truncates a text at its beginning to this many characters: the end of a path says more than its start.
+pub fn end_of(text: &str, max_length: usize) -> String {
+    let surplus = text.chars().count().saturating_sub(max_length);
     if surplus == 0 { text.to_owned() } else { format!("…{}", text.chars().skip(surplus + 1).collect::<String>()) }
 }
 
@@ -53,23 +53,27 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         assert_eq!(aligned(&rows([["a", "long", ""], ["été", "x", "y"]])), ["a    long", "été  x     y"]);
-        assert_eq!(aligned(&rows([["文字", "x", ""], ["a", "x", ""]])), ["文字  x", "a     x"], "letters may be wide");
+        assert_eq!(
+            aligned(&rows([["文字", "x", ""], ["a", "x", ""]])),
+            ["文字  x", "a     x"],
+            "characters may be wide"
+        );
     }
 
     #[test]
-    fn programs_get_tabs_and_people_what_fits() {
+    fn programs_get_tabs_and_terminals_truncated_lines() {
         let heading = ["A", "B", "C"];
         let cells = || rows([["a", "b", "a long text"]]);
         assert_eq!(list(Output::plain(), &heading, cells()), ["a\tb\ta long text"]);
         let shown = ["\x1b[1mA  B  C\x1b[0m", "a  b  a lo…"];
-        assert_eq!(list(Output::colourful(11), &heading, cells()), shown);
+        assert_eq!(list(Output::colorful(11), &heading, cells()), shown);
         let shown = ["\x1b[1mA  B  C\x1b[0m", "a  b  a long text"];
-        assert_eq!(table(Output::colourful(11), &[rows([heading]), cells()].concat()), shown);
+        assert_eq!(table(Output::colorful(11), &[rows([heading]), cells()].concat()), shown);
         assert_eq!(table(Output::plain(), &[rows([heading]), cells()].concat()), ["A\tB\tC", "a\tb\ta long text"]);
     }
 
     #[test]
-    fn what_is_cut_is_as_long_as_it_may_be() {
+    fn truncated_text_fills_the_available_length() {
         assert_eq!(end_of("ui/été", 6), "ui/été");
         assert_eq!(end_of("ui/été/form", 6), "…/form");
     }

@@ -1,27 +1,28 @@
-//! `skillcell ui`: a page in the browser that shows what there is, and changes nothing.
+//! `skillcell ui`: serves a read-only page for the browser.
 
-use super::{Roots, open, serve};
-use crate::catalog::Look;
+use super::{Roots, serve};
+use crate::compose;
 use crate::config::{self, Config};
-use crate::library::watch::Watcher;
 use crate::lockdown;
-use crate::terminal::{self, Output, progress};
-use crate::ui::{self, Shown};
+use crate::ui::{self, UiState};
+use catalog::Scope;
 use clap::Args;
+use library::watch::Watcher;
 use std::process::ExitCode;
 use std::sync::Arc;
+use terminal::{self, Output, progress};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
 pub struct Ui {
-    /// Folders of skills; a comma separates several
+    /// Folders of skills; separate several by commas
     #[arg(value_name = "DIR")]
     folders: Vec<String>,
-    /// The port of this machine to listen on; 0 is any that is free
+    /// The local port to listen on; 0 picks a free one
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     port: u16,
-    /// What ranks skills: `keyword`, `bm25`, `hybrid`, a name of the configuration, or a component of world `scorer`
+    /// The scorer that ranks skills: `keyword`, `bm25`, `hybrid`, a configured name, or a component of world `scorer`
     #[arg(long, value_name = "NAME|FILE")]
     scorer: Option<String>,
     #[command(flatten)]
@@ -29,47 +30,46 @@ pub struct Ui {
 }
 
 pub fn run(arguments: Ui) -> anyhow::Result<ExitCode> {
-    let mut told = arguments.more.told();
-    told.folders = arguments.folders.into_iter().chain(told.folders).collect();
-    told.scorer = arguments.scorer;
-    let config = config::resolve(told)?;
-    lockdown::forbid_programs()?;
-    let runtime = open::runtime()?;
+    let mut cli_args = arguments.more.cli_args();
+    cli_args.folders = arguments.folders.into_iter().chain(cli_args.folders).collect();
+    cli_args.scorer = arguments.scorer;
+    let config = config::resolve(cli_args)?;
+    lockdown::forbid_exec()?;
+    let runtime = compose::tokio_runtime()?;
     let outcome = runtime.block_on(show(config, arguments.port));
     runtime.shutdown_background();
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-/// Shows the page until a signal comes. Repositories are left as they are: nobody outside is asked.
+/// Serves the page until a signal arrives. Repositories are not synced, so no network is used.
 async fn show(config: Config, port: u16) -> anyhow::Result<()> {
-    let ended = CancellationToken::new();
-    serve::end_on_signals(ended.clone())?;
+    let shutdown = CancellationToken::new();
+    serve::cancel_on_signals(shutdown.clone())?;
     let opening = async {
-        let opened = tokio::task::spawn_blocking(move || open::open(config)).await??;
-        let (watcher, disturbances) = Watcher::new(Arc::clone(&opened.terms.roots));
-        opened.catalog.trust(watcher.witness());
-        opened.catalog.bring_in(Look::Everything).await;
-        tokio::spawn(opened.catalog.clone().keep_looking(watcher, disturbances, watch::Sender::new(())));
-        tokio::spawn(opened.catalog.clone().keep_scoring());
-        anyhow::Ok(opened)
+        let app = tokio::task::spawn_blocking(move || compose::open(config)).await??;
+        let (watcher, disturbances) = Watcher::new(Arc::clone(&app.terms.roots));
+        app.catalog.trust(watcher.sync_cookies());
+        app.catalog.refresh(Scope::Full).await;
+        app.catalog.follow_disk(watcher, disturbances, watch::Sender::new(()));
+        tokio::spawn(app.catalog.clone().keep_scoring());
+        anyhow::Ok(app)
     };
-    // A large library takes a moment, and a signal must be noticed meanwhile.
-    let opened = tokio::select! {
-        opened = opening => opened?,
-        () = ended.cancelled() => return Ok(()),
+    // Reading a large library takes a moment, during which a signal must still work.
+    let app = tokio::select! {
+        app = opening => app?,
+        () = shutdown.cancelled() => return Ok(()),
     };
-    let cache = open::cache(opened.config.places.as_ref());
-    let shown = Shown::new(opened.catalog, opened.config, opened.terms.roots, cache);
-    Ok(ui::serve(shown, port, tell, ended).await?)
+    let cache = compose::code_cache(app.config.user_folders.as_ref());
+    let state = UiState::new(app.catalog, app.config, app.terms.roots, cache);
+    Ok(ui::serve(state, port, announce, shutdown).await?)
 }
 
-/// Standard output has the address and nothing else, so that a script can read it.
-fn tell(address: &str) {
-    // From now on it is a server, and nobody watches the terminal.
-    progress::end();
-    // Without anybody to read it, the page is still there.
+/// Prints the address, and nothing else on standard output, so that scripts can read it.
+fn announce(address: &str) {
+    progress::disable();
+    // The page works even if standard output is closed.
     let _ = terminal::print_lines(&[address]);
     if Output::standard().is_terminal() {
-        terminal::note("hint: open this in a browser; ctrl-c ends it");
+        terminal::print_note("hint: open this address in a browser; stop with ctrl-c");
     }
 }

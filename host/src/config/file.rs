@@ -1,27 +1,27 @@
-//! What the operator's file says, before it means anything.
+//! The operator's file as it is written, before it is resolved.
 
-mod placed;
+mod positions;
 mod strict;
 
-pub use strict::{TextOr, Unique};
+pub use strict::{TextOr, UniqueMap};
 
-use crate::bindings::catalog::Duplicates;
 use crate::config::git::is_branch;
 use crate::config::integrations::RawIntegrations;
-use crate::git::address::{Address, WrongAddress};
-use crate::mcp::surface::{CatalogFormat, CatalogPlace, Profile};
+use bindings::catalog::Duplicates;
+use git::address::{Address, AddressError};
+use mcp::surface::{CatalogFormat, CatalogPlace, Profile};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The whole file. Every key is optional, and one that is not here is an error.
+/// The whole file. Every key is optional; an unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawConfig {
     pub profile: Option<Profile>,
     pub tools: Option<Vec<String>>,
-    /// Where the catalog is written, how, and how long it may be.
+    /// Where the catalog is listed, in which format, and its maximum length.
     pub catalog: Option<CatalogPlace>,
     pub catalog_format: Option<CatalogFormat>,
     pub catalog_max_chars: Option<usize>,
@@ -32,8 +32,7 @@ pub struct RawConfig {
     pub matching: RawMatching,
     /// By name.
     #[serde(deserialize_with = "strict::section")]
-    pub scorers: Unique<TextOr<RawInstalledScorer>>,
-    /// Repositories that skills come from, and how they are reached.
+    pub scorers: UniqueMap<TextOr<RawInstalledScorer>>,
     #[serde(deserialize_with = "strict::section")]
     pub repos: Vec<RawRepository>,
     #[serde(deserialize_with = "strict::section")]
@@ -50,10 +49,10 @@ pub struct RawConfig {
     pub integrations: RawIntegrations,
     /// By root, then by `skill_path`.
     #[serde(deserialize_with = "strict::section")]
-    pub grants: Unique<Unique<RawGrant>>,
+    pub grants: UniqueMap<UniqueMap<RawGrant>>,
 }
 
-/// What happens when several folder skills have one name.
+/// How several folder skills with the same name are handled.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RawDuplicates {
@@ -62,8 +61,8 @@ pub enum RawDuplicates {
 }
 
 impl From<RawDuplicates> for Duplicates {
-    fn from(said: RawDuplicates) -> Self {
-        match said {
+    fn from(raw: RawDuplicates) -> Self {
+        match raw {
             RawDuplicates::Error => Self::Refuse,
             RawDuplicates::First => Self::First,
         }
@@ -83,7 +82,7 @@ pub struct RawMatching {
     pub min_score: Option<f64>,
     pub max_results: Option<u32>,
     pub ambiguity_threshold: Option<f64>,
-    /// A name, a path, or what is in a map.
+    /// A name, a path, or a map.
     pub scorer: Option<TextOr<RawScorer>>,
 }
 
@@ -110,7 +109,7 @@ pub struct RawRefresh {
     pub interval_minutes: Option<u32>,
 }
 
-/// A repository. Its address may hold a password, so it is never shown.
+/// A repository. `Debug` hides the address, which may contain a password.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a map with `url`")]
 pub struct RawRepository {
@@ -118,7 +117,7 @@ pub struct RawRepository {
     pub url: String,
     #[serde(default, deserialize_with = "branch")]
     pub branch: Option<String>,
-    /// The variable that holds the token for it.
+    /// The variable that holds the token.
     pub token_env: Option<String>,
 }
 
@@ -130,19 +129,19 @@ impl std::fmt::Debug for RawRepository {
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let check = |text: &str| match Address::parse(text, |path| PathBuf::from(path)) {
-        // Whether there is such a folder is known when it is known where this file is.
-        Ok(_) | Err(WrongAddress::Secret { .. }) => Ok(text.to_owned()),
-        Err(wrong) => Err(wrong.to_string()),
+        // Whether the folder exists can only be checked once the location of this file is known.
+        Ok(_) | Err(AddressError::Secret { .. }) => Ok(text.to_owned()),
+        Err(error) => Err(error.to_string()),
     };
-    strict::text(deserializer, check)?.ok_or_else(|| D::Error::custom("`url` has no value"))
+    strict::checked_text(deserializer, check)?.ok_or_else(|| D::Error::custom("`url` has no value"))
 }
 
 fn branch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let check = |name: &str| match name.trim() {
         name if name.is_empty() || is_branch(name) => Ok(name.to_owned()),
-        name => Err(format!("`{name}` is no name of a branch")),
+        name => Err(format!("`{name}` is not a valid branch name")),
     };
-    Ok(strict::text(deserializer, check)?.filter(|name| !name.is_empty()))
+    Ok(strict::checked_text(deserializer, check)?.filter(|name| !name.is_empty()))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -168,7 +167,7 @@ pub struct RawScripts {
     pub allowed_extensions: Option<Vec<String>>,
     /// By extension: the name of a runtime, or the path of a component.
     #[serde(deserialize_with = "strict::section")]
-    pub runners: Unique<String>,
+    pub runners: UniqueMap<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -202,30 +201,30 @@ pub struct RawGrant {
 #[derive(Debug, thiserror::Error)]
 pub enum FileProblem {
     #[error(
-        "cannot read the configuration {path}: {reason}\nhint: make it readable or remove it, or name another with --config FILE or SKILLCELL_CONFIG"
+        "cannot read the configuration {path}: {reason}\nhint: make it readable or remove it, or choose another with --config FILE or SKILLCELL_CONFIG"
     )]
     Unreadable { path: PathBuf, reason: std::io::Error },
-    #[error("{path}{place}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
-    Wrong { path: PathBuf, place: String, message: String },
+    #[error("{path}{position}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
+    Invalid { path: PathBuf, position: String, message: String },
 }
 
-/// Reads the file. An empty one says nothing.
+/// Reads the file. An empty file is valid.
 pub fn read(path: &Path) -> Result<RawConfig, FileProblem> {
     let bytes = std::fs::read(path).map_err(|reason| {
-        let leads_nowhere = reason.kind() == ErrorKind::NotFound && !is_absent(path);
-        let reason = if leads_nowhere { std::io::Error::other("a link on the way leads nowhere") } else { reason };
+        let is_broken_link = reason.kind() == ErrorKind::NotFound && !is_absent(path);
+        let reason = if is_broken_link { std::io::Error::other("the path goes through a broken link") } else { reason };
         FileProblem::Unreadable { path: path.to_owned(), reason }
     })?;
-    let wrong = |(place, message)| FileProblem::Wrong { path: path.to_owned(), place, message };
+    let invalid = |(position, message)| FileProblem::Invalid { path: path.to_owned(), position, message };
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = before.split(|byte| *byte == b'\n').count();
-        wrong((format!(":{line}"), "there are bytes that are no UTF-8".to_owned()))
+        invalid((format!(":{line}"), "not valid UTF-8".to_owned()))
     })?;
-    parse(text).map_err(wrong)
+    parse(text).map_err(invalid)
 }
 
-/// Whether there is nothing at this place. What cannot be reached, and a link that leads nowhere, are something.
+/// Whether nothing exists at this path. An unreachable path and a broken link count as existing.
 pub fn is_absent(path: &Path) -> bool {
     let missing = |error: &std::io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
     if !std::fs::symlink_metadata(path).is_err_and(|error| missing(&error)) {
@@ -235,35 +234,35 @@ pub fn is_absent(path: &Path) -> bool {
     nearest.is_none_or(|above| above.metadata().is_ok())
 }
 
-/// Where the key stands that a message begins with, such as `matching.min_score`, as `:3`; empty if it cannot be told.
+/// Returns the line of the key that a message begins with, such as `matching.min_score`, as `:3`; empty if unknown.
 pub fn line_of(path: &Path, message: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let line = placed::tree(without_mark(&text)).and_then(|tree| tree.line_of(message));
+    let line = positions::parse(without_byte_order_mark(&text)).and_then(|root| root.line_of(message));
     line.map(|line| format!(":{line}")).unwrap_or_default()
 }
 
-fn without_mark(text: &str) -> &str {
+fn without_byte_order_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn parse(text: &str) -> Result<RawConfig, (String, String)> {
-    let text = without_mark(text);
+    let text = without_byte_order_mark(text);
     let parsed: Result<Option<RawConfig>, serde_yaml::Error> = serde_yaml::from_str(text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
-        // The place is told in front.
-        let message = without_values(&error.to_string());
+        // The position is put in front of the message.
+        let message = redact_values(&error.to_string());
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-        let place = match error.location() {
-            Some(at) => Some(second_place(text, &message).unwrap_or((at.line(), at.column()))),
-            None => placed::second_document(text),
+        let position = match error.location() {
+            Some(at) => Some(second_key(text, &message).unwrap_or((at.line(), at.column()))),
+            None => positions::second_document(text),
         };
-        (place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default(), message)
+        (position.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default(), message)
     })
 }
 
-/// A message without the texts of the file that are in the wrong place: one may be an address with a password.
-fn without_values(message: &str) -> String {
-    let (mut shown, mut rest) = (String::new(), message);
+/// Removes values of the file from a message: one may be an address with a password.
+fn redact_values(message: &str) -> String {
+    let (mut redacted, mut rest) = (String::new(), message);
     while let Some((before, text)) = rest.split_once("string \"") {
         let mut escaped = false;
         let end = text.find(|letter| {
@@ -271,27 +270,26 @@ fn without_values(message: &str) -> String {
             escaped = letter == '\\' && !escaped;
             ends
         });
-        shown.extend([before, "string"]);
+        redacted.extend([before, "string"]);
         rest = end.map_or("", |end| &text[end + 1..]);
     }
-    shown.push_str(rest);
-    // An address where a key or one of a few words should be.
+    redacted.push_str(rest);
+    // An address may be where a key or a variant is expected.
     for what in ["unknown field `", "unknown variant `"] {
-        let Some((before, text)) = shown.split_once(what) else { continue };
-        let (wrong, after) = text.split_once("`, ").unwrap_or((text, ""));
-        if wrong.contains(['/', '@']) {
+        let Some((before, text)) = redacted.split_once(what) else { continue };
+        let (name, after) = text.split_once("`, ").unwrap_or((text, ""));
+        if name.contains(['/', '@']) {
             return format!("{before}{what}…`, {after}");
         }
     }
-    shown
+    redacted
 }
 
-/// Where a key stands for the second time, if that is what a message is about. The error itself is placed where their map
-/// begins.
-fn second_place(text: &str, message: &str) -> Option<(usize, usize)> {
-    let is_about = message.contains("duplicate field `") || message.ends_with("` stands here twice");
-    let key = message.split('`').nth(1).filter(|_| is_about)?;
-    placed::tree(text)?.second(key)
+/// Returns where the duplicate key is that a message is about. The error itself points to the start of the map.
+fn second_key(text: &str, message: &str) -> Option<(usize, usize)> {
+    let is_duplicate = message.contains("duplicate field `") || message.contains("duplicate key `");
+    let key = message.split('`').nth(1).filter(|_| is_duplicate)?;
+    positions::parse(text)?.second_key(key)
 }
 
 #[cfg(test)]
@@ -299,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_file_says_nothing() {
+    fn an_empty_file_is_valid() {
         for text in [
             "",
             "# nothing yet\n",
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_and_wrong_types_are_told_with_their_line() {
+    fn unknown_keys_and_wrong_types_are_reported_with_their_line() {
         for (text, line, part) in [
             ("scripts:\n  enabled: true\n  time: 3\n", ":3:", "unknown field `time`"),
             ("roots:\n  users: true\n", ":2:", "unknown field `users`"),
@@ -322,7 +320,7 @@ mod tests {
             ("script:\n  enabled: true\n", ":1:", "unknown field `script`"),
             ("scripts:\n  timeout_seconds: soon\n", ":2:", "invalid type"),
             ("repos:\n- url: https://h/a\n- url: git@h:a\n", ":3:", "write it as `https://h/a`"),
-            ("repos:\n- url: https://h/a\n  branch: a..b\n", ":3:", "`a..b` is no name of a branch"),
+            ("repos:\n- url: https://h/a\n  branch: a..b\n", ":3:", "`a..b` is not a valid branch name"),
             ("repos:\n- urls: https://h/a\n", ":2:", "unknown field `urls`"),
             ("git:\n  credential_helper: perhaps\n", ":2:", "invalid type"),
             ("grants:\n  /a:\n    skill:\n      reed: [x]\n", ":4:", "unknown field `reed`"),
@@ -349,20 +347,20 @@ mod tests {
             ("---\nmatching: {}\n---\nscripts: {}\n", ":3:1", "more than one document"),
             ("matching: {}\nmatching: {}\n", ":2:1", "duplicate field `matching`"),
             ("matching: {min_score: 1, min_score: 1}\n", ":1:", "duplicate field `min_score`"),
-            ("scripts:\n  runners:\n    .py: python\n    .py: shell\n", ":4:5", "`.py` stands here twice"),
-            ("grants:\n  /a:\n    s: {}\n    s: {}\n", ":4:5", "`s` stands here twice"),
+            ("scripts:\n  runners:\n    .py: python\n    .py: shell\n", ":4:5", "duplicate key `.py`"),
+            ("grants:\n  /a:\n    s: {}\n    s: {}\n", ":4:5", "duplicate key `s`"),
             ("scripts:\n\tenabled: true\n", ":2:", ""),
             ("scripts: [\n", ":", ""),
             ("\u{feff}matching: {}\nscript: {}\n", ":2:", "unknown field `script`"),
         ] {
-            let (place, message) = parse(text).unwrap_err();
-            assert!(place.starts_with(line), "{text}: {place}");
+            let (position, message) = parse(text).unwrap_err();
+            assert!(position.starts_with(line), "{text}: {position}");
             assert!(message.contains(part), "{text}: {message}");
         }
     }
 
     #[test]
-    fn no_message_repeats_a_text_that_may_hold_a_secret() {
+    fn messages_do_not_repeat_values_that_may_be_secrets() {
         for (text, part) in [
             ("repos: [https://x-access-token:SECRET@github.com/a/b]\n", "string, expected a map with `url`"),
             ("repos:\n- https://x:SECRET@h/a\n", "string, expected a map with `url`"),
@@ -381,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_really_not_there_is_absent() {
+    fn broken_links_and_unreachable_paths_are_not_absent() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
         std::fs::write(at("file"), "").unwrap();

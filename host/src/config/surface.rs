@@ -1,35 +1,35 @@
-//! What the operator says about what clients see, made sure of.
+//! Resolves what clients see: the profile, the tools and the catalog.
 
 use super::file::RawConfig;
-use crate::bindings::catalog::Duplicates;
-use crate::mcp::surface::{Overrides, Profile, Surface};
-use crate::mcp::tools::ToolName;
+use bindings::catalog::Duplicates;
+use mcp::surface::{Overrides, Profile, Surface};
+use mcp::tools::ToolName;
 
-/// Fewer characters leave no room for a catalog behind the words before it.
-const FEWEST_CHARACTERS: usize = 1_000;
+/// Fewer characters leave no room for a catalog after its introduction.
+const MIN_CATALOG_CHARACTERS: usize = 1_000;
 
-/// The command line is stronger than the file.
+/// The command line takes precedence over the file.
 pub fn resolve(profile: Option<Profile>, chosen: Vec<ToolName>, raw: &RawConfig) -> Result<Surface, String> {
-    let named =
+    let from_file =
         raw.tools.as_deref().map(|names| tools(names).map_err(|error| format!("tools: {error}"))).transpose()?;
-    let tools = Some(chosen).filter(|chosen| !chosen.is_empty()).or(named);
-    if let Some(most) = raw.catalog_max_chars.filter(|most| *most < FEWEST_CHARACTERS) {
-        return Err(format!("catalog_max_chars is {most}, and must be at least {FEWEST_CHARACTERS}"));
+    let tools = Some(chosen).filter(|chosen| !chosen.is_empty()).or(from_file);
+    if let Some(max) = raw.catalog_max_chars.filter(|max| *max < MIN_CATALOG_CHARACTERS) {
+        return Err(format!("catalog_max_chars is {max}, and must be at least {MIN_CATALOG_CHARACTERS}"));
     }
     let overrides = Overrides {
         tools,
         catalog: raw.catalog,
         format: raw.catalog_format,
-        most_characters: raw.catalog_max_chars,
+        max_characters: raw.catalog_max_chars,
         duplicates: raw.duplicates.map(Duplicates::from),
     };
     Ok(profile.or(raw.profile).unwrap_or_default().surface(overrides))
 }
 
-/// The tools with these names.
+/// Looks up tools by name.
 pub fn tools(names: &[String]) -> Result<Vec<ToolName>, String> {
     let tool = |name: &String| {
-        ToolName::called(name.trim()).ok_or_else(|| {
+        ToolName::find(name.trim()).ok_or_else(|| {
             let known: Vec<&str> = ToolName::ALL.into_iter().map(ToolName::name).collect();
             format!("there is no tool `{}`\nhint: choose from {}", name.trim(), known.join(", "))
         })

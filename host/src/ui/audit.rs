@@ -1,48 +1,47 @@
-//! The audit trail, the newest line first, and whether it is whole.
+//! The audit trail, newest entry first, and whether it is intact.
 
-use super::Shown;
-use super::answer::{failed, json, parameter};
-use crate::audit::Audit;
-use crate::config::places::Places;
-use crate::config::variable;
-use crate::listening::Answer;
+use super::UiState;
+use super::response::{failure, json, parameter};
+use audit::Audit;
+use base::environment::variable;
+use base::user_folders::UserFolders;
+use http_server::HttpResponse;
 use hyper::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json as value};
 
-/// Lines that the page is told unless it asks for another number, and at most.
-const USUAL: usize = 100;
-const MOST: usize = 10_000;
+const DEFAULT_LINES: usize = 100;
+const MAX_LINES: usize = 10_000;
 
 #[derive(Default, Serialize)]
 struct AuditView {
     folder: String,
-    /// Why there is no record.
+    /// Why the record cannot be read.
     trouble: Option<String>,
     lines: usize,
-    /// What shows that somebody tampered with it.
+    /// Evidence of tampering.
     faults: Vec<String>,
     entries: Vec<Value>,
 }
 
-pub async fn audit(shown: &Shown, query: &str) -> Answer {
-    let last = parameter(query, "last").and_then(|last| last.parse().ok()).unwrap_or(USUAL).min(MOST);
-    let places = shown.config.places.clone();
-    // A long record takes a while to be checked.
-    match tokio::task::spawn_blocking(move || view(places.as_ref(), last)).await {
+pub async fn audit(state: &UiState, query: &str) -> HttpResponse {
+    let last = parameter(query, "last").and_then(|last| last.parse().ok()).unwrap_or(DEFAULT_LINES).min(MAX_LINES);
+    let folders = state.config.user_folders.clone();
+    // Checking a long record takes a while.
+    match tokio::task::spawn_blocking(move || view(folders.as_ref(), last)).await {
         Ok(view) => json(&view),
-        Err(panic) => failed(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
+        Err(panic) => failure(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
     }
 }
 
-fn view(places: Option<&Places>, last: usize) -> AuditView {
-    let Some(places) = places else {
-        let trouble = Some(format!("{}, so there is no audit record", Places::missing(variable)));
+fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
+    let Some(folders) = folders else {
+        let trouble = Some(format!("{}, so there is no audit record", UserFolders::why_missing(variable)));
         return AuditView { trouble, ..AuditView::default() };
     };
-    let folder = places.audit().display().to_string();
+    let folder = folders.audit().display().to_string();
     let read = || -> anyhow::Result<AuditView> {
-        let audit = Audit::open(&places.audit(), &places.audit_key())?;
+        let audit = Audit::open(&folders.audit(), &folders.audit_key())?;
         let (lines, verdict) = (audit.lines()?, audit.verify()?);
         Ok(AuditView {
             folder: folder.clone(),
@@ -59,7 +58,7 @@ fn view(places: Option<&Places>, last: usize) -> AuditView {
     })
 }
 
-/// A line as it was written, and what somebody made of it where it is none.
+/// Parses a line; one that was tampered with may not be valid JSON.
 fn entry(line: &str) -> Value {
     let read = serde_json::from_str(line).ok().filter(Value::is_object);
     read.unwrap_or_else(|| value!({"kind": "unreadable", "text": line}))

@@ -1,7 +1,7 @@
-//! The page: a few small files that are in this binary as they are written.
+//! The files of the page, embedded unchanged in this binary.
 
-use crate::listening::Answer;
-use crate::ui::answer::made;
+use crate::ui::response::response;
+use http_server::HttpResponse;
 use hyper::StatusCode;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -25,8 +25,8 @@ const FILES: [(&str, &str, &str); 13] = [
     ("usage.js", SCRIPT, include_str!("../../ui/usage.js")),
 ];
 
-/// A file of the page, by its path below the token.
-pub fn file(path: &str) -> Option<Answer> {
-    let (_, kind, text) = FILES.into_iter().find(|(name, ..)| *name == path)?;
-    Some(made(StatusCode::OK, kind, text))
+/// Returns a file of the page by its path below the token.
+pub fn file(path: &str) -> Option<HttpResponse> {
+    let (_, content_type, text) = FILES.into_iter().find(|(name, ..)| *name == path)?;
+    Some(response(StatusCode::OK, content_type, text))
 }

@@ -1,20 +1,20 @@
-//! The catalog as a tree, with its roots and what is wrong in them.
+//! The catalog as a tree, with its roots and their problems.
 
-use super::Shown;
-use crate::bindings::catalog::Node;
-use crate::catalog::AskError;
-use crate::library::roots::{RootKind, SkillRoot};
-use crate::mcp::tools::problem_view::ProblemView;
+use super::UiState;
+use bindings::catalog::Node;
+use catalog::AskError;
+use library::roots::{RootKind, SkillRoot};
 use serde::Serialize;
 use std::io::ErrorKind;
+use views::problem::ProblemView;
 
-/// Most problems that the page is told. Whoever has more works with `skillcell lint`.
-const MOST_PROBLEMS: usize = 500;
+/// Problems in one response. `skillcell lint` lists them all.
+const MAX_PROBLEMS: usize = 500;
 
 #[derive(Serialize)]
 pub struct CatalogView {
     version: &'static str,
-    /// The page asks again when it hears of a later one.
+    /// The page reloads the catalog when another response has a later one.
     generation: u64,
     skills: usize,
     roots: Vec<RootView>,
@@ -33,7 +33,7 @@ struct RootView {
     skills: usize,
 }
 
-/// Parents come before their children, and the nesting is in the depth.
+/// Parents come before their children; `depth` gives the nesting.
 #[derive(Serialize)]
 struct NodeView {
     depth: u32,
@@ -45,27 +45,27 @@ struct NodeView {
     scripts: u32,
 }
 
-pub async fn catalog(shown: &Shown) -> Result<CatalogView, AskError> {
-    let generation = shown.catalog.news().borrow().generation;
-    let asked = shown.catalog.ask_all(|engine, _| Ok((engine.tree(None)?, engine.problems(u32::MAX)?)));
-    let (nodes, mut problems) = asked.await?;
-    let index = shown.catalog.index().await?;
-    let problems_left_out = problems.len().saturating_sub(MOST_PROBLEMS);
-    problems.truncate(MOST_PROBLEMS);
-    let here = |number: u32| index.skills.iter().filter(|skill| skill.file.root == number).count();
-    let roots = (0..).zip(shown.roots.iter()).filter_map(|(number, root)| view(root, here(number), &shown.roots));
+pub async fn catalog(state: &UiState) -> Result<CatalogView, AskError> {
+    let generation = state.catalog.news().borrow().generation;
+    let answer = state.catalog.ask_all(|engine, _| Ok((engine.tree(None)?, engine.problems(u32::MAX)?)));
+    let (nodes, mut problems) = answer.await?;
+    let index = state.catalog.index().await?;
+    let problems_left_out = problems.len().saturating_sub(MAX_PROBLEMS);
+    problems.truncate(MAX_PROBLEMS);
+    let skills_in = |number: u32| index.skills.iter().filter(|skill| skill.file.root == number).count();
+    let roots = (0..).zip(state.roots.iter()).filter_map(|(number, root)| view(root, skills_in(number), &state.roots));
     Ok(CatalogView {
         version: env!("CARGO_PKG_VERSION"),
         generation,
         skills: index.skills.len(),
         roots: roots.collect(),
         nodes: nodes.unwrap_or_default().into_iter().map(NodeView::from).collect(),
-        problems: problems.into_iter().map(|problem| ProblemView::new(problem, &shown.roots)).collect(),
+        problems: problems.into_iter().map(|problem| ProblemView::new(problem, &state.roots)).collect(),
         problems_left_out,
     })
 }
 
-/// Nothing for a place inside a folder that was given, in which skills would count and are not.
+/// Returns `None` for a missing root inside another one: it would only count if it existed.
 fn view(root: &SkillRoot, skills: usize, all: &[SkillRoot]) -> Option<RootView> {
     let path = root.path();
     let state = match root.open().map_err(|error| error.kind()) {

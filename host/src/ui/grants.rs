@@ -1,12 +1,15 @@
-//! What scripts and integrations may have, and whether somebody gets it.
+//! What scripts and integrations are granted, and whether each grant applies to a skill.
 
-use super::Shown;
-use crate::catalog::{AskError, Index};
-use crate::config::{Config, Integration, variable};
-use crate::grants::{Entry, Grant};
-use crate::integrations::ready;
-use crate::library::roots::SkillRoot;
-use crate::scripts::{limits, runtime_name};
+use super::UiState;
+use crate::config::Config;
+use base::environment::variable;
+use base::place::Audience;
+use catalog::{AskError, Index};
+use integrations::options::Integration;
+use integrations::ready_service;
+use library::roots::SkillRoot;
+use scripts::grants::{Entry, Grant};
+use scripts::limits;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -22,7 +25,7 @@ pub struct GrantsView {
     integrations: Vec<IntegrationView>,
 }
 
-/// What every run is held to.
+/// The limits of every run.
 #[derive(Serialize)]
 struct ScriptsView {
     enabled: bool,
@@ -42,32 +45,31 @@ struct RuntimeView {
 struct EntryView {
     root: String,
     skill_path: String,
-    /// The skill that has it.
+    /// The skill that the grant applies to.
     address: Option<String>,
-    /// Why nobody has it.
+    /// Why it applies to no skill.
     missing: Option<&'static str>,
     #[serde(flatten)]
-    given: Given,
+    grant: GrantView,
 }
 
-/// What a grant gives.
 #[derive(Serialize)]
-pub struct Given {
-    read: Vec<Place>,
-    write: Vec<Place>,
-    variables: Vec<Variable>,
+pub struct GrantView {
+    read: Vec<PathView>,
+    write: Vec<PathView>,
+    variables: Vec<VariableView>,
     hosts: Vec<String>,
     digest: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Place {
+struct PathView {
     path: String,
     exists: bool,
 }
 
 #[derive(Serialize)]
-struct Variable {
+struct VariableView {
     name: String,
     is_set: bool,
 }
@@ -78,63 +80,66 @@ struct IntegrationView {
     address: Option<String>,
     hosts: Vec<String>,
     enabled: bool,
-    /// Why it cannot be asked.
+    /// Why it cannot be queried.
     trouble: Option<String>,
 }
 
-pub async fn grants(shown: &Shown) -> Result<GrantsView, AskError> {
-    let index = shown.catalog.fresh_index().await?;
-    let Config { grants, scripts, integrations, .. } = &*shown.config;
+pub async fn grants(state: &UiState) -> Result<GrantsView, AskError> {
+    let index = state.catalog.fresh_index().await?;
+    let Config { grants, scripts, integrations, .. } = &*state.config;
     let runtimes = scripts.runners.iter().filter(|(extension, _)| scripts.allowed_extensions.contains(*extension));
     Ok(GrantsView {
         file: grants.file.display().to_string(),
         file_exists: grants.file.exists(),
-        roots: shown.roots.iter().map(|root| root.path().display().to_string()).collect(),
+        roots: state.roots.iter().map(|root| root.path().display().to_string()).collect(),
         scripts: ScriptsView {
             enabled: scripts.enabled,
             deterministic: scripts.deterministic,
             runs_at_once: scripts.runs_at_once,
             limits: limits(&scripts.limits),
             runtimes: runtimes
-                .map(|(extension, runner)| RuntimeView { extension: extension.clone(), runtime: runtime_name(runner) })
+                .map(|(extension, runner)| RuntimeView {
+                    extension: extension.clone(),
+                    runtime: runner.name(Audience::Local),
+                })
                 .collect(),
         },
-        grants: grants.entries.iter().map(|entry| EntryView::new(entry, &shown.roots, &index)).collect(),
+        grants: grants.entries.iter().map(|entry| EntryView::new(entry, &state.roots, &index)).collect(),
         integrations: integrations.all.iter().map(IntegrationView::new).collect(),
     })
 }
 
 impl EntryView {
     fn new(entry: &Entry, roots: &[SkillRoot], index: &Index) -> Self {
-        let holder = holder(entry, roots, index);
+        let skill = skill_of(entry, roots, index);
         Self {
             root: entry.root.display().to_string(),
             skill_path: entry.skill_path.clone(),
-            missing: holder.as_ref().err().copied(),
-            address: holder.ok(),
-            given: Given::new(&entry.grant),
+            missing: skill.as_ref().err().copied(),
+            address: skill.ok(),
+            grant: GrantView::new(&entry.grant),
         }
     }
 }
 
-/// The address of the skill that a grant is for; else what is missing.
-fn holder(entry: &Entry, roots: &[SkillRoot], index: &Index) -> Result<String, &'static str> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let wanted = real(&entry.root);
-    let root = (0..).zip(roots).find(|(_, root)| real(&root.path()) == wanted);
-    let (number, _) = root.ok_or("that folder is no root now")?;
+/// Returns the address of the skill that a grant applies to; otherwise what is missing.
+fn skill_of(entry: &Entry, roots: &[SkillRoot], index: &Index) -> Result<String, &'static str> {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let wanted = canonical(&entry.root);
+    let root = (0..).zip(roots).find(|(_, root)| canonical(&root.path()) == wanted);
+    let (number, _) = root.ok_or("that folder is not a root")?;
     let skill = index.skills.iter().find(|skill| skill.file.root == number && skill.skill_path == entry.skill_path);
     skill.map(|skill| skill.address.clone()).ok_or("there is no such skill")
 }
 
-impl Given {
+impl GrantView {
     pub fn new(grant: &Grant) -> Self {
-        let place = |path: &PathBuf| Place { path: path.display().to_string(), exists: path.exists() };
-        let is_set = |name: &String| Variable { name: name.clone(), is_set: variable(name).is_some() };
+        let path_view = |path: &PathBuf| PathView { path: path.display().to_string(), exists: path.exists() };
+        let variable_view = |name: &String| VariableView { name: name.clone(), is_set: variable(name).is_some() };
         Self {
-            read: grant.read.iter().map(place).collect(),
-            write: grant.write.iter().map(place).collect(),
-            variables: grant.variables.iter().map(is_set).collect(),
+            read: grant.read.iter().map(path_view).collect(),
+            write: grant.write.iter().map(path_view).collect(),
+            variables: grant.variables.iter().map(variable_view).collect(),
             hosts: grant.hosts.iter().map(ToString::to_string).collect(),
             digest: grant.digest.map(|digest| digest.to_string()),
         }
@@ -143,14 +148,14 @@ impl Given {
 
 impl IntegrationView {
     fn new(integration: &Integration) -> Self {
-        let trouble = ready(integration).err();
+        let trouble = ready_service(integration).err();
         Self {
             name: integration.name.clone(),
             address: integration.address(),
             hosts: integration.hosts.iter().map(ToString::to_string).collect(),
             enabled: integration.enabled,
-            // What to do about it is in the second line.
-            trouble: trouble.and_then(|told| told.lines().next().map(str::to_owned)),
+            // The hint is in the second line.
+            trouble: trouble.and_then(|missing| missing.to_string().lines().next().map(str::to_owned)),
         }
     }
 }

@@ -1,79 +1,78 @@
-//! Who may see the page. Everything is decided by the head of a request, and who is refused learns no more than a number.
+//! Decides which requests may see the page, by their heads alone. A refusal reveals nothing but a status code.
 
-use crate::listening::Answer;
-use crate::listening::hosts::{Hosts, LOOPBACK, Misled, only};
-use crate::listening::token::Token;
-use crate::ui::answer::made;
+use crate::ui::response::response;
+use http_server::HttpResponse;
+use http_server::hosts::{HostError, Hosts, LOOPBACK, single_header};
+use http_server::token::Token;
 use hyper::header::{ALLOW, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 use std::net::SocketAddr;
 
-/// Knows what the head of a request must say.
 #[derive(Debug)]
 pub struct Guard {
     token: Token,
     hosts: Hosts,
-    /// Where pages come from that may ask: only this server.
+    /// Allowed values of `Origin`: only this server.
     origins: [String; 3],
 }
 
 /// Why a request is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is not understood the same by everybody.
-    Unclear,
-    /// Another name than this server's, or a page of somebody else's.
+    /// A header is repeated or missing, so that proxies and this server may disagree.
+    Ambiguous,
+    /// Another host name, or a page of another origin.
     Foreign,
-    /// The wrong token, or nothing of that name.
-    Nothing,
-    /// Something other than reading.
+    /// The wrong token, or an unknown path.
+    NotFound,
+    /// Neither `GET` nor `HEAD`.
     Method,
 }
 
 impl Guard {
     pub fn new(token: Token, address: SocketAddr) -> Self {
         let origins = LOOPBACK.map(|name| format!("http://{name}:{}", address.port()));
-        Self { token, hosts: Hosts::here(address), origins }
+        Self { token, hosts: Hosts::local(address), origins }
     }
 
-    /// What is asked for, as a path below the token. Nothing when even the slash behind the token is missing.
+    /// Returns the requested path below the token. `None` if the slash after the token is missing.
     pub fn admit<'a>(&self, head: &'a Parts) -> Result<Option<&'a str>, Refusal> {
         self.hosts.check(head)?;
-        if !only(head, &ORIGIN)?.is_none_or(|origin| self.origins.iter().any(|own| origin == own.as_str())) {
+        if !single_header(head, &ORIGIN)?.is_none_or(|origin| self.origins.iter().any(|own| origin == own.as_str())) {
             return Err(Refusal::Foreign);
         }
-        let path = head.uri.path().strip_prefix('/').ok_or(Refusal::Nothing)?;
+        let path = head.uri.path().strip_prefix('/').ok_or(Refusal::NotFound)?;
         let (token, rest) = path.split_once('/').map_or((path, None), |(token, rest)| (token, Some(rest)));
-        if !self.token.is(token.as_bytes()) {
-            return Err(Refusal::Nothing);
+        if !self.token.matches(token.as_bytes()) {
+            return Err(Refusal::NotFound);
         }
         if head.method == Method::GET || head.method == Method::HEAD { Ok(rest) } else { Err(Refusal::Method) }
     }
 }
 
-impl From<Misled> for Refusal {
-    fn from(misled: Misled) -> Self {
-        match misled {
-            Misled::Repeated | Misled::Nameless => Self::Unclear,
-            Misled::Elsewhere => Self::Foreign,
+impl From<HostError> for Refusal {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::RepeatedHeader | HostError::MissingHost => Self::Ambiguous,
+            HostError::UnknownHost => Self::Foreign,
         }
     }
 }
 
 impl Refusal {
-    pub fn answer(self) -> Answer {
+    pub fn response(self) -> HttpResponse {
         let status = match self {
-            Self::Unclear => StatusCode::BAD_REQUEST,
+            Self::Ambiguous => StatusCode::BAD_REQUEST,
             Self::Foreign => StatusCode::FORBIDDEN,
-            Self::Nothing => StatusCode::NOT_FOUND,
+            Self::NotFound => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
         };
-        let mut answer = made(status, "text/plain", "");
+        let mut response = response(status, "text/plain", "");
         if self == Self::Method {
-            answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
-        answer
+        response
     }
 }
 
@@ -85,14 +84,14 @@ mod tests {
     const TOKEN: &str = "0123456789abcdef";
 
     fn admitted(method: &str, target: &str, headers: &[(&str, &str)]) -> Result<Option<String>, Refusal> {
-        let guard = Guard::new(Token::given(TOKEN, "a test").unwrap(), "127.0.0.1:8080".parse().unwrap());
+        let guard = Guard::new(Token::from_text(TOKEN, "a test").unwrap(), "127.0.0.1:8080".parse().unwrap());
         let request = headers.iter().fold(Request::builder(), |request, (name, value)| request.header(*name, *value));
         let head = request.method(method).uri(target).body(()).unwrap().into_parts().0;
         guard.admit(&head).map(|path| path.map(str::to_owned))
     }
 
     #[test]
-    fn only_the_whole_token_opens() {
+    fn only_the_complete_token_is_accepted() {
         let host = [("host", "127.0.0.1:8080")];
         assert_eq!(admitted("GET", "/0123456789abcdef/", &host), Ok(Some(String::new())));
         assert_eq!(admitted("HEAD", "/0123456789abcdef/api/skill?name=x", &host), Ok(Some("api/skill".to_owned())));
@@ -109,12 +108,12 @@ mod tests {
             "/x/0123456789abcdef/",
             "/?0123456789abcdef/",
         ] {
-            assert_eq!(admitted("GET", target, &host), Err(Refusal::Nothing), "{target}");
+            assert_eq!(admitted("GET", target, &host), Err(Refusal::NotFound), "{target}");
         }
     }
 
     #[test]
-    fn another_name_or_another_page_is_refused_even_with_the_token() {
+    fn another_host_or_origin_is_refused_even_with_the_token() {
         let target = "/0123456789abcdef/";
         for host in ["localhost:8080", "127.0.0.1:8080", "[::1]:8080", "localhost"] {
             assert!(admitted("GET", target, &[("host", host)]).is_ok(), "{host}");
@@ -129,19 +128,19 @@ mod tests {
         {
             assert_eq!(with(origin), Err(Refusal::Foreign), "{origin}");
         }
-        assert_eq!(admitted("GET", target, &[]), Err(Refusal::Unclear));
+        assert_eq!(admitted("GET", target, &[]), Err(Refusal::Ambiguous));
         let twice = [("host", "localhost:8080"), ("host", "localhost:8080")];
-        assert_eq!(admitted("GET", target, &twice), Err(Refusal::Unclear));
+        assert_eq!(admitted("GET", target, &twice), Err(Refusal::Ambiguous));
         let absolute = "http://evil.example/0123456789abcdef/";
         assert_eq!(admitted("GET", absolute, &[("host", "localhost:8080")]), Err(Refusal::Foreign));
     }
 
     #[test]
-    fn without_the_token_nobody_learns_which_methods_there_are() {
+    fn allowed_methods_are_not_revealed_without_the_token() {
         let host = [("host", "127.0.0.1:8080")];
         for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "INVENTED"] {
             assert_eq!(admitted(method, "/0123456789abcdef/", &host), Err(Refusal::Method), "{method}");
-            assert_eq!(admitted(method, "/wrong/", &host), Err(Refusal::Nothing), "{method}");
+            assert_eq!(admitted(method, "/wrong/", &host), Err(Refusal::NotFound), "{method}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What a task is answered with, and what each scorer gives the candidates: as `skillcell match --json` tells it.
+//! The answer to a task and the scores of all candidates, like `skillcell match --json`.
 
-use super::Shown;
-use super::answer::{failed, json, parameter};
-use crate::catalog::AskError;
-use crate::listening::Answer;
-use crate::mcp::tools::get_skill::FoundView;
-use crate::scorers::explanation::Explanation;
-use crate::scorers::panel::{Panel, answer};
+use super::UiState;
+use super::response::{failure, json, parameter};
+use catalog::AskError;
+use catalog::scorers::explanation::Explanation;
+use catalog::scorers::panel::{Panel, answer};
+use http_server::HttpResponse;
 use hyper::StatusCode;
 use serde::Serialize;
 use std::sync::Arc;
+use views::found::FoundView;
 
 #[derive(Serialize)]
 struct RankView {
@@ -18,28 +18,28 @@ struct RankView {
     explain: Option<Explanation>,
 }
 
-pub async fn rank(shown: &Shown, query: &str) -> Result<Answer, AskError> {
+pub async fn rank(state: &UiState, query: &str) -> Result<HttpResponse, AskError> {
     let task = parameter(query, "task").filter(|task| !task.trim().is_empty());
     let Some(task) = task else {
-        return Ok(failed(StatusCode::BAD_REQUEST, "the task is empty\nhint: say what is to be done"));
+        return Ok(failure(StatusCode::BAD_REQUEST, "the task is empty\nhint: describe what to do"));
     };
-    let panel = match panel(shown).await {
+    let panel = match panel(state).await {
         Ok(panel) => panel,
-        Err(reason) => return Ok(failed(StatusCode::INTERNAL_SERVER_ERROR, &reason)),
+        Err(reason) => return Ok(failure(StatusCode::INTERNAL_SERVER_ERROR, &reason)),
     };
-    let (found, explain) = answer(&shown.catalog, Some(panel), task).await?;
+    let (found, explain) = answer(&state.catalog, Some(panel), task).await?;
     Ok(json(&RankView { answer: FoundView::plain(found), explain }))
 }
 
-/// The scorers of the question before, unless a file of theirs is another one now.
-async fn panel(shown: &Shown) -> Result<Arc<Panel>, String> {
-    let mut kept = shown.panel.lock().await;
-    if let Some(panel) = kept.as_ref().filter(|panel| panel.is_current()) {
+/// Returns the scorers of the last request. Reloads them if one of their files changed.
+async fn panel(state: &UiState) -> Result<Arc<Panel>, String> {
+    let mut cached = state.panel.lock().await;
+    if let Some(panel) = cached.as_ref().filter(|panel| panel.is_current()) {
         return Ok(Arc::clone(panel));
     }
-    let (config, cache) = (Arc::clone(&shown.config), shown.cache.clone());
-    let loaded = tokio::task::spawn_blocking(move || Panel::load(&config, cache)).await;
+    let (config, cache) = (Arc::clone(&state.config), state.cache.clone());
+    let loaded = tokio::task::spawn_blocking(move || Panel::load(&config.scorers, cache)).await;
     let panel = Arc::new(loaded.map_err(|panic| panic.to_string())?.map_err(|error| format!("{error:#}"))?);
-    *kept = Some(Arc::clone(&panel));
+    *cached = Some(Arc::clone(&panel));
     Ok(panel)
 }

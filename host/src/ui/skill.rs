@@ -1,23 +1,23 @@
-//! One skill: its file, what a model gets when it is the answer to a task, and what comes with it.
+//! One skill: its file, what a model gets when it is the answer to a task, and its assets and scripts.
 
-use super::Shown;
-use super::answer::{failed, json, parameter};
-use super::grants::Given;
-use crate::bindings::catalog::{Answer as Found, Called, FoundSkill, LookupError, Match, Needs, Request, Script};
-use crate::bindings::types::Location;
-use crate::catalog::{AskError, Index, no_skill};
-use crate::library::roots::SkillRoot;
-use crate::library::snapshot::Snapshot;
-use crate::listening::Answer;
-use crate::mcp::tools::file_view::{AssetView, ScriptView};
-use crate::mcp::tools::problem_view::label;
-use crate::mcp::tools::skill_view::model_word;
-use crate::printable::printable;
-use crate::runtime::call::Broken;
-use crate::worlds::engine::EngineInstance;
+use super::UiState;
+use super::grants::GrantView;
+use super::response::{failure, json, parameter};
+use base::printable::printable;
+use bindings::catalog::{Answer as Found, Called, FoundSkill, LookupError, Match, Needs, Request, Script};
+use bindings::types::Location;
+use catalog::{AskError, Index, no_skill};
+use guests::call::Broken;
+use guests::engine::EngineInstance;
+use http_server::HttpResponse;
 use hyper::StatusCode;
+use library::roots::SkillRoot;
+use library::snapshot::Snapshot;
 use serde::Serialize;
 use std::sync::Arc;
+use views::file::{AssetView, ScriptView};
+use views::problem::label;
+use views::skill::model_name;
 
 #[derive(Serialize)]
 struct SkillView {
@@ -29,19 +29,20 @@ struct SkillView {
     uri: String,
     /// The label of its root.
     root: String,
-    /// Below that root, and on this machine.
+    /// Relative to the root.
     file: String,
+    /// On this machine.
     path: String,
     /// The file as it is written.
     text: String,
     /// What `get_skill` answers with.
     content: String,
-    /// The skills that this is made from, the most general first; itself is the last.
+    /// The skills that it inherits from, most general first, and itself.
     chain: Vec<Step>,
     assets: Vec<AssetView>,
-    scripts: Vec<NeedyScript>,
+    scripts: Vec<ScriptWithNeeds>,
     /// What the operator grants its scripts.
-    grant: Option<Given>,
+    grant: Option<GrantView>,
 }
 
 #[derive(Serialize)]
@@ -51,7 +52,7 @@ struct Step {
 }
 
 #[derive(Serialize)]
-struct NeedyScript {
+struct ScriptWithNeeds {
     #[serde(flatten)]
     script: ScriptView,
     needs: Option<NeedsView>,
@@ -65,25 +66,25 @@ struct NeedsView {
     hosts: Vec<String>,
 }
 
-/// A skill as an engine tells of it, with its file.
-struct Told {
+/// A skill as the engine knows it, with its file.
+struct LoadedSkill {
     skill: FoundSkill,
     complete: Match,
     text: Arc<str>,
 }
 
-pub async fn skill(shown: &Shown, query: &str) -> Result<Answer, AskError> {
+pub async fn skill(state: &UiState, query: &str) -> Result<HttpResponse, AskError> {
     let Some(name) = parameter(query, "name") else {
-        return Ok(failed(StatusCode::BAD_REQUEST, "no skill was named"));
+        return Ok(failure(StatusCode::BAD_REQUEST, "the parameter `name` is missing"));
     };
-    let (wanted, limit) = (name.clone(), shown.config.operator.max_size_bytes);
-    let question = move |engine: &mut EngineInstance, files: &Arc<Snapshot>| look_up(engine, files, &wanted, limit);
-    let sources = |told: &Result<Told, LookupError>| Some(told.as_ref().ok()?.complete.sources.clone());
-    let told = Box::pin(shown.catalog.ask_fresh(question, sources)).await?;
-    let index = shown.catalog.index().await?;
-    Ok(match told {
-        Ok(told) => json(&SkillView::new(told, shown, &index)),
-        Err(error) => failed(StatusCode::NOT_FOUND, &no_skill(&printable(&name), &error)),
+    let (requested, limit) = (name.clone(), state.config.operator.max_size_bytes);
+    let question = move |engine: &mut EngineInstance, files: &Arc<Snapshot>| look_up(engine, files, &requested, limit);
+    let sources = |loaded: &Result<LoadedSkill, LookupError>| Some(loaded.as_ref().ok()?.complete.sources.clone());
+    let loaded = Box::pin(state.catalog.ask_fresh(question, sources)).await?;
+    let index = state.catalog.index().await?;
+    Ok(match loaded {
+        Ok(loaded) => json(&SkillView::new(loaded, state, &index)),
+        Err(error) => failure(StatusCode::NOT_FOUND, &no_skill(&printable(&name), &error)),
     })
 }
 
@@ -92,7 +93,7 @@ fn look_up(
     files: &Snapshot,
     name: &str,
     limit: u64,
-) -> Result<Result<Told, LookupError>, Broken> {
+) -> Result<Result<LoadedSkill, LookupError>, Broken> {
     let skill = match engine.skill_of(name, Called::ByPath)? {
         Ok(skill) => skill,
         Err(error) => return Ok(Err(error)),
@@ -105,32 +106,37 @@ fn look_up(
     };
     let Location { root, path } = &skill.summary.file;
     let text = files.root(*root).and_then(|root| root.file(path, limit).text.clone().ok()).unwrap_or_default();
-    Ok(Ok(Told { skill, complete, text }))
+    Ok(Ok(LoadedSkill { skill, complete, text }))
 }
 
 impl SkillView {
-    fn new(told: Told, shown: &Shown, index: &Index) -> Self {
-        let Told { skill: FoundSkill { summary, .. }, complete, text } = told;
+    fn new(loaded: LoadedSkill, state: &UiState, index: &Index) -> Self {
+        let LoadedSkill { skill: FoundSkill { summary, .. }, complete, text } = loaded;
         let Location { root: number, path: file } = summary.file;
-        let root = shown.roots.get(number as usize).map(SkillRoot::path).unwrap_or_default();
-        let grant = shown.config.grants.of(&root, &summary.skill_path).map(Given::new);
-        // What else decides about an answer is no part of it.
+        let root = state.roots.get(number as usize).map(SkillRoot::path).unwrap_or_default();
+        let grant = state.config.grants.of(&root, &summary.skill_path).map(GrantView::new);
+        // Other sources, such as settings, are not part of the text.
         let chain = complete.sources.into_iter().filter(|source| source.path.ends_with(".md"));
         Self {
-            generation: shown.catalog.news().borrow().generation,
-            root: label(&shown.roots, number),
+            generation: state.catalog.news().borrow().generation,
+            root: label(&state.roots, number),
             path: root.join(&file).display().to_string(),
             file,
             address: summary.address,
             shown_name: summary.shown_name,
-            model: model_word(summary.model),
+            model: model_name(summary.model),
             description: summary.description,
             uri: summary.uri,
             text: text.as_ref().to_owned(),
             content: complete.content,
             chain: chain.map(|source| Step::new(source, index)).collect(),
             assets: complete.assets.into_iter().chain(complete.inherited_assets).map(AssetView::from).collect(),
-            scripts: complete.scripts.into_iter().chain(complete.inherited_scripts).map(NeedyScript::from).collect(),
+            scripts: complete
+                .scripts
+                .into_iter()
+                .chain(complete.inherited_scripts)
+                .map(ScriptWithNeeds::from)
+                .collect(),
             grant,
         }
     }
@@ -143,7 +149,7 @@ impl Step {
     }
 }
 
-impl From<Script> for NeedyScript {
+impl From<Script> for ScriptWithNeeds {
     fn from(mut script: Script) -> Self {
         let needs = |Needs { read, write, variables, hosts }| NeedsView { read, write, variables, hosts };
         let needs = script.needs.take().map(needs);

@@ -1,9 +1,9 @@
-//! What was used on this machine, as `skillcell stats` counts it.
+//! The usage of skills on this machine, like `skillcell stats`.
 
-use super::Shown;
-use super::answer::{failed, json};
-use crate::analytics::{Summary, summary};
-use crate::listening::Answer;
+use super::UiState;
+use super::response::{failure, json};
+use analytics::{Summary, summary};
+use http_server::HttpResponse;
 use hyper::StatusCode;
 use serde::Serialize;
 
@@ -11,23 +11,23 @@ use serde::Serialize;
 struct UsageView {
     #[serde(flatten)]
     summary: Summary,
-    /// Whether servers count now, and where they send it.
+    /// Whether analytics is enabled, and where events are sent.
     enabled: bool,
     endpoint: Option<String>,
     /// The operator's file.
     file: String,
 }
 
-pub async fn usage(shown: &Shown) -> Answer {
-    let config = shown.config.clone();
-    let counted = tokio::task::spawn_blocking(move || UsageView {
-        summary: config.places.as_ref().map(|places| summary(&places.records)).unwrap_or_default(),
+pub async fn usage(state: &UiState) -> HttpResponse {
+    let config = state.config.clone();
+    let view = tokio::task::spawn_blocking(move || UsageView {
+        summary: config.user_folders.as_ref().map(|folders| summary(&folders.records)).unwrap_or_default(),
         enabled: config.analytics.enabled,
-        endpoint: config.analytics.endpoint.as_ref().map(|endpoint| endpoint.shown.clone()),
+        endpoint: config.analytics.endpoint.as_ref().map(|endpoint| endpoint.redacted.clone()),
         file: config.grants.file.display().to_string(),
     });
-    match counted.await {
+    match view.await {
         Ok(view) => json(&view),
-        Err(panic) => failed(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
+        Err(panic) => failure(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
     }
 }

@@ -95,7 +95,7 @@ async def text_at(session, uri):
 
 
 class Inbox:
-    """The notifications that came and were not waited for yet."""
+    """Notifications that have arrived and were not awaited yet."""
 
     def __init__(self):
         self.unread = []
@@ -131,5 +131,5 @@ async def within(awaitable):
 
 
 if __name__ == "__main__":
-    assert sys.argv[1] == "legacy", "the 1.x SDK speaks only the era of `initialize`"
+    assert sys.argv[1] == "legacy", "the 1.x SDK supports only the legacy era"
     asyncio.run(main(sys.argv[2], Path(sys.argv[3])))

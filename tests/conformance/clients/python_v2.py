@@ -131,7 +131,7 @@ async def updates_by_listening(client, uris):
 
 
 class Inbox:
-    """2025-11-25: notifications come unasked, those about a resource after `resources/subscribe`."""
+    """2025-11-25: notifications are sent without a request, those about a resource after `resources/subscribe`."""
 
     def __init__(self):
         self.events = asyncio.Queue()

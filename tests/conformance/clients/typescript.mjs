@@ -26,7 +26,7 @@ const client = new Client(
 );
 const problems = [];
 client.onerror = error => {
-  // Over HTTP this client sends notifications without the header, which rmcp wants on them too. Nothing depends on it.
+  // Over HTTP this client sends notifications without a header that rmcp requires. Nothing depends on it.
   if (!error.data?.text?.includes('missing required Mcp-Method header')) problems.push(error);
 };
 const waiting = [];
@@ -44,7 +44,7 @@ await completes();
 await seesANewSkill();
 await seesAnEdit();
 await client.close();
-assert.deepEqual(problems, [], 'the client found nothing to complain about');
+assert.deepEqual(problems, [], 'the client reported no errors');
 console.log('loaded, completed, saw list_changed and updated');
 
 function transport() {
@@ -142,7 +142,7 @@ async function listens(filter) {
   return subscription;
 }
 
-/** The next notification of this method, about `uri` if one is given. */
+/** Waits for the next notification of this method, about `uri` if given. */
 function notified(method, uri) {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`no ${method} ${uri ?? ''} within ${WAIT_MS} ms`)), WAIT_MS);

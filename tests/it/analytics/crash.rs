@@ -1,6 +1,6 @@
-//! Servers that are killed at any moment, and an endpoint that cannot be relied on.
+//! Servers that are killed at random, and an unreliable endpoint.
 
-use super::{SKILLS, home_for, launch, post_feedback, waiting_files, words};
+use super::{SKILLS, comment, home_for, launch, post_feedback, waiting_files};
 use crate::library;
 use serde_json::Value;
 use skillcell_tests::endpoint::{Endpoint, Order};
@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const EVENTS: usize = 10_000;
+const EVENTS: usize = 3_000;
 
-/// Requests that are under way at once.
-const AT_ONCE: usize = 40;
+/// The number of requests in flight.
+const IN_FLIGHT: usize = 40;
 
-/// Misbehaves in every way, and now and then does what it should.
+/// Fails in every way, and sometimes accepts the events.
 fn unreliable(number: usize) -> Order {
     match Numbers(number as u64).below(9) {
         0 => Order::Refuse(500),
@@ -27,15 +27,15 @@ fn unreliable(number: usize) -> Order {
     }
 }
 
-/// Sends feedback with numbers for words, and kills the server at some moment while more is under way. Returns the words
-/// that were answered for.
-fn some_work(mut session: Session, next: &mut usize, chance: &mut Numbers) -> Vec<String> {
-    let answers = chance.below(600);
+/// Sends feedback with numbers as comments, and kills the server while more is in flight. Returns the comments whose
+/// feedback was confirmed.
+fn send_until_killed(mut session: Session, next: &mut usize, rng: &mut Numbers) -> Vec<String> {
+    let answers = rng.below(600);
     let mut open: BTreeMap<String, String> = BTreeMap::new();
     let mut answered = Vec::new();
     let is_recorded = |message: &Value| message.to_string().contains("\\\"recorded\\\":true");
     while answered.len() < answers {
-        while open.len() < AT_ONCE {
+        while open.len() < IN_FLIGHT {
             let text = next.to_string();
             open.insert(post_feedback(&mut session, &text).to_string(), text);
             *next += 1;
@@ -53,39 +53,39 @@ fn some_work(mut session: Session, next: &mut usize, chance: &mut Numbers) -> Ve
 }
 
 #[test]
-fn over_ten_thousand_events_none_is_lost_and_none_counted_twice() {
+fn no_event_is_lost_or_counted_twice_when_servers_crash() {
     let skills = library(&SKILLS);
-    let mended = Arc::new(AtomicBool::new(false));
-    let is_mended = Arc::clone(&mended);
+    let recovered = Arc::new(AtomicBool::new(false));
+    let has_recovered = Arc::clone(&recovered);
     let endpoint =
         Endpoint::with_orders(
-            move |number| if is_mended.load(Ordering::SeqCst) { Order::Take } else { unreliable(number) },
+            move |number| if has_recovered.load(Ordering::SeqCst) { Order::Take } else { unreliable(number) },
         );
     let home = home_for(&endpoint, "include_text: true, interval_seconds: 0.01, timeout_seconds: 0.1");
-    let (mut next, mut chance, mut answered, mut deaths) = (0, Numbers(1), Vec::new(), 0);
+    let (mut next, mut rng, mut answered, mut kills) = (0, Numbers(1), Vec::new(), 0);
     while answered.len() < EVENTS {
-        // Sometimes two servers, so that one dies while the other sends.
-        let other = (chance.below(3) == 0).then(|| launch(skills.path(), home.path()).start());
+        // Sometimes two servers, so that one is killed while the other sends.
+        let other = (rng.below(3) == 0).then(|| launch(skills.path(), home.path()).start());
         let session = launch(skills.path(), home.path()).arg("-q").start();
-        answered.extend(some_work(session, &mut next, &mut chance));
-        deaths += 1;
+        answered.extend(send_until_killed(session, &mut next, &mut rng));
+        kills += 1;
         drop(other);
     }
-    mended.store(true, Ordering::SeqCst);
+    recovered.store(true, Ordering::SeqCst);
     let _last = launch(skills.path(), home.path()).start();
     let answered: BTreeSet<String> = answered.into_iter().collect();
     let taken = |received: &skillcell_tests::endpoint::Received| -> BTreeSet<String> {
-        received.taken.values().map(|(event, _)| words(event)).collect()
+        received.taken.values().map(|(event, _)| comment(event)).collect()
     };
-    drop(endpoint.wait("every event that was answered for", |received| taken(received).is_superset(&answered)));
-    eventually("the end of all files", || waiting_files(home.path()).is_empty());
+    drop(endpoint.wait("every event that was confirmed", |received| taken(received).is_superset(&answered)));
+    eventually("an empty buffer", || waiting_files(home.path()).is_empty());
     let received = endpoint.received();
-    // By id each is one event: what was asked for once is there once.
-    let said = taken(&received);
-    assert_eq!(said.len(), received.taken.len(), "an event got two ids");
-    let lost: Vec<&String> = answered.difference(&said).collect();
+    // Each request raised one event with one id.
+    let comments = taken(&received);
+    assert_eq!(comments.len(), received.taken.len(), "an event got two ids");
+    let lost: Vec<&String> = answered.difference(&comments).collect();
     assert_eq!(lost, Vec::<&String>::new());
-    assert!(deaths > EVENTS / 640, "{deaths} servers died");
-    let twice = received.taken.values().filter(|(_, times)| *times > 1).count();
-    assert!(twice > 0, "the endpoint took events late, so some came again and were told apart by their ids");
+    assert!(kills > EVENTS / 640, "{kills} servers were killed");
+    let resent = received.taken.values().filter(|(_, times)| *times > 1).count();
+    assert!(resent > 0, "events that the endpoint accepted late are sent again with the same ids");
 }

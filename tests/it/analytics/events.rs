@@ -1,6 +1,6 @@
 //! Which calls raise which events, and what is in them.
 
-use super::{NEVER, SKILLS, feedback, home, home_for, launch, records, waiting, waiting_files};
+use super::{NEVER, SKILLS, analytics_folder, feedback, home, home_for, launch, waiting, waiting_files};
 use crate::library;
 use serde_json::{Value, json};
 use skillcell_tests::endpoint::Endpoint;
@@ -8,8 +8,8 @@ use skillcell_tests::{Session, component, files_below, write_files};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// The events of one request, read right after its answer.
-fn raised(session: &mut Session, home: &Path, method: &str, params: Value) -> (Value, Vec<Value>) {
+/// Sends a request, and returns its result and the events on disk right after it.
+fn result_and_events(session: &mut Session, home: &Path, method: &str, params: Value) -> (Value, Vec<Value>) {
     let before = waiting(home).len();
     let answer = session.result(method, params);
     let mut events = waiting(home).split_off(before);
@@ -43,7 +43,7 @@ fn asset(skill: &str, file: &str, kind: &str, is_inherited: bool, size: usize) -
 }
 
 #[test]
-fn every_call_raises_its_event_and_it_is_on_disk_before_the_answer() {
+fn every_call_writes_its_event_to_disk_before_the_answer() {
     let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
     let home = home_for(&endpoint, NEVER);
     let mut session = launch(skills.path(), home.path()).start();
@@ -55,7 +55,7 @@ fn every_call_raises_its_event_and_it_is_on_disk_before_the_answer() {
         json!({"type": "skill_served", "data": data})
     };
     let ambiguous = json!({"context": null, "candidates": ["api/auth", "ui/auth"]});
-    let liked = json!({"skill_path": "pdf", "useful": false, "comment": null});
+    let feedback_data = json!({"skill_path": "pdf", "useful": false, "comment": null});
     let (login_form, pdf) = (json!({"context": "a login form"}), json!({"name": "pdf"}));
     let cases: Vec<((&str, Value), Vec<Value>)> = vec![
         (
@@ -98,7 +98,7 @@ fn every_call_raises_its_event_and_it_is_on_disk_before_the_answer() {
         (tool("skill-resource", json!({"skill": "pdf", "path": ""})), vec![]),
         (
             tool("report_usage", json!({"skill_path": "pdf", "useful": false, "comment": "secret"})),
-            vec![json!({"type": "skill_feedback", "data": liked})],
+            vec![json!({"type": "skill_feedback", "data": feedback_data})],
         ),
         (tool("report_usage", json!({"skill_path": "nowhere", "useful": true})), vec![]),
         (tool("skills_list", json!({})), vec![]),
@@ -108,7 +108,7 @@ fn every_call_raises_its_event_and_it_is_on_disk_before_the_answer() {
         (("prompts/list", json!({})), vec![]),
     ];
     for ((method, params), expected) in cases {
-        let (answer, events) = raised(&mut session, home.path(), method, params.clone());
+        let (answer, events) = result_and_events(&mut session, home.path(), method, params.clone());
         assert_eq!(events, expected, "{method} {params}: {answer}");
     }
     for file in waiting_files(home.path()) {
@@ -118,7 +118,7 @@ fn every_call_raises_its_event_and_it_is_on_disk_before_the_answer() {
 }
 
 #[test]
-fn runs_and_refreshes_are_events_with_what_came_of_them() {
+fn script_runs_and_refreshes_raise_events_with_their_outcome() {
     let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
     let home = home_for(&endpoint, NEVER);
     let mut session = launch(skills.path(), home.path()).start();
@@ -126,7 +126,7 @@ fn runs_and_refreshes_are_events_with_what_came_of_them() {
         let arguments =
             json!({"skill_path": "ui/auth", "file": "check.sh", "args": {"code": code.to_string(), "other": "secret"}});
         let (method, params) = tool("run_script", arguments.clone());
-        let (answer, events) = raised(&mut session, home.path(), method, params);
+        let (answer, events) = result_and_events(&mut session, home.path(), method, params);
         let answer: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
         let data = json!({
             "skill_path": "ui/auth", "file": "check.sh", "execution_mode": "server", "success": code == 0,
@@ -137,13 +137,13 @@ fn runs_and_refreshes_are_events_with_what_came_of_them() {
         dry["dry_run"] = json!(true);
         let mut refused = arguments;
         refused["file"] = json!("logo.svg");
-        for nothing in [dry, refused] {
-            let (method, params) = tool("run_script", nothing);
-            assert_eq!(raised(&mut session, home.path(), method, params).1, Vec::<Value>::new());
+        for eventless in [dry, refused] {
+            let (method, params) = tool("run_script", eventless);
+            assert_eq!(result_and_events(&mut session, home.path(), method, params).1, Vec::<Value>::new());
         }
     }
     let (method, params) = tool("refresh_skills", json!({}));
-    let (answer, events) = raised(&mut session, home.path(), method, params);
+    let (answer, events) = result_and_events(&mut session, home.path(), method, params);
     let answer: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
     let data = json!({
         "mode": "local", "success": true, "commit_hash": null, "files_changed": null,
@@ -153,19 +153,19 @@ fn runs_and_refreshes_are_events_with_what_came_of_them() {
 }
 
 #[test]
-fn a_refresh_after_which_everything_stays_as_it_was_is_told_and_counted_as_a_failure() {
+fn a_refresh_that_cannot_reload_is_reported_and_counted_as_a_failure() {
     let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
     let home = home_for(&endpoint, NEVER);
     let mut session = launch(skills.path(), home.path()).arg("--engine").arg(component("fragile-engine")).start();
     session.call_json("skills_list", json!({}));
-    // No engine can be built as long as it is there.
+    // No engine can be built while this file exists.
     let stubborn = SKILLS[6].1.replace("Tokens.", "fragile: crash");
     write_files(skills.path(), &[("stubborn.md", &stubborn)]);
     let (method, params) = tool("refresh_skills", json!({}));
-    let (answer, events) = raised(&mut session, home.path(), method, params);
+    let (answer, events) = result_and_events(&mut session, home.path(), method, params);
     let answer: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
     let message = answer["message"].as_str().unwrap().to_owned();
-    assert!(message.starts_with("The skills stay as they were, because they could not be read anew: "), "{answer}");
+    assert!(message.starts_with("The skills stay as they were, because they could not be reloaded: "), "{answer}");
     let expected = json!({"success": false, "mode": "local", "skills_reindexed": 0, "message": message});
     assert_eq!(answer, expected);
     let data = json!({
@@ -176,15 +176,15 @@ fn a_refresh_after_which_everything_stays_as_it_was_is_told_and_counted_as_a_fai
     assert_eq!(session.call_json("refresh_skills", json!({}))["success"], true);
 }
 
-/// Everything that analytics wrote, as one text.
+/// Returns everything that analytics wrote, concatenated.
 fn everything_written(home: &Path) -> String {
     let text = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
-    files_below(&records(home)).iter().map(text).collect()
+    files_below(&analytics_folder(home)).iter().map(text).collect()
 }
 
 #[test]
-fn free_text_is_written_only_when_the_operator_wants_it_and_values_of_arguments_never() {
-    for (wanted, more) in [(false, NEVER.to_owned()), (true, format!("{NEVER}, include_text: true"))] {
+fn free_text_is_written_only_if_enabled_and_argument_values_never() {
+    for (is_enabled, more) in [(false, NEVER.to_owned()), (true, format!("{NEVER}, include_text: true"))] {
         let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
         let home = home_for(&endpoint, &more);
         let mut session = launch(skills.path(), home.path()).start();
@@ -196,16 +196,16 @@ fn free_text_is_written_only_when_the_operator_wants_it_and_values_of_arguments_
         session.call("run_script", json!({"skill_path": "ui/auth", "file": "check.sh", "args": arguments}));
         session.call("skills_search", json!({"query": "private-value"}));
         let written = everything_written(home.path());
-        assert_eq!(written.matches("free-text").count(), if wanted { 4 } else { 0 }, "{written}");
+        assert_eq!(written.matches("free-text").count(), if is_enabled { 4 } else { 0 }, "{written}");
         assert!(!written.contains("private-value"), "{written}");
-        assert!(written.contains("\"token\"") && written.contains("skills_search"), "names are there: {written}");
-        let history = std::fs::read_to_string(records(home.path()).join("history.jsonl")).unwrap();
+        assert!(written.contains("\"token\"") && written.contains("skills_search"), "names are recorded: {written}");
+        let history = std::fs::read_to_string(analytics_folder(home.path()).join("history.jsonl")).unwrap();
         assert!(!history.contains("free-text"), "{history}");
     }
 }
 
 #[test]
-fn nothing_is_written_or_sent_unless_the_operator_says_so() {
+fn nothing_is_written_or_sent_unless_the_operator_enables_it() {
     let endpoint = Endpoint::start();
     let in_content = format!("analytics:\n  enabled: true\n  endpoint: {}\n", endpoint.url());
     let skills = library(&SKILLS);
@@ -217,13 +217,13 @@ fn nothing_is_written_or_sent_unless_the_operator_says_so() {
         feedback(&mut session, "anything");
         session.close_input();
         assert!(session.wait().0.success());
-        assert!(!records(home.path()).exists(), "{analytics}");
+        assert!(!analytics_folder(home.path()).exists(), "{analytics}");
     }
     assert_eq!(endpoint.received().requests.len(), 0);
 }
 
 #[test]
-fn the_environment_names_an_endpoint_and_switches_it_on() {
+fn an_endpoint_in_the_environment_enables_sending() {
     let (skills, endpoint, home) =
         (library(&SKILLS), Endpoint::start(), home("enabled: false, interval_seconds: 0.02"));
     let mut session = launch(skills.path(), home.path()).env("ANALYTICS_ENDPOINT", &endpoint.url()).start();
@@ -237,7 +237,7 @@ fn the_environment_names_an_endpoint_and_switches_it_on() {
 }
 
 #[test]
-fn wrong_settings_are_told_with_file_and_line_and_without_secrets() {
+fn invalid_settings_are_reported_with_file_and_line_but_no_secrets() {
     let skills = library(&SKILLS);
     for (yaml, line, part) in [
         ("analytics:\n  endpoint: ftp://a.example/secret\n", ":2:", "must begin with `http://` or `https://`"),
@@ -249,14 +249,14 @@ fn wrong_settings_are_told_with_file_and_line_and_without_secrets() {
     ] {
         let home = library(&[(".config/skillcell/config.yaml", yaml)]);
         let output = launch(skills.path(), home.path()).output();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(&format!("config.yaml{line}")) && said.contains(part), "{yaml}: {said}");
-        assert!(!said.contains("secret"), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(&format!("config.yaml{line}")) && stderr.contains(part), "{yaml}: {stderr}");
+        assert!(!stderr.contains("secret"), "{stderr}");
     }
     let home = home("");
     let output = launch(skills.path(), home.path()).env("ANALYTICS_ENDPOINT", "ftp://a.example/secret").output();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("ANALYTICS_ENDPOINT must begin with") && !said.contains("secret"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("ANALYTICS_ENDPOINT must begin with") && !stderr.contains("secret"), "{stderr}");
 }

@@ -1,4 +1,4 @@
-//! What commands say about themselves: with `--help`, to shells, and in the manual.
+//! Documentation of commands: `--help`, shell completions, and the manual.
 
 use super::{commands, large};
 use crate::{SKILLCELL, library};
@@ -6,10 +6,10 @@ use skillcell_tests::{Launch, files_below};
 use std::io::Read as _;
 use std::process::Stdio;
 
-/// Commands that change something, start something or write a file that has a form of its own. All others read.
-const NOT_READING: [&str; 6] = ["serve", "demo", "plugin new", "ui", "completions", "man"];
+/// Commands that change or start something, or write a file in a format of its own. All others are read-only.
+const NOT_READ_ONLY: [&str; 6] = ["serve", "demo", "plugin new", "ui", "completions", "man"];
 
-fn said(arguments: &str) -> String {
+fn stdout(arguments: &str) -> String {
     let launch = arguments.split_whitespace().fold(Launch::bare(SKILLCELL), Launch::arg);
     let output = launch.output();
     assert!(output.status.success() && output.stderr.is_empty(), "{arguments}: {output:?}");
@@ -20,7 +20,7 @@ fn said(arguments: &str) -> String {
 fn the_help_of_every_command_has_an_example_of_that_command() {
     let groups = ["", "plugin", "integration"].map(str::to_owned);
     for command in commands().into_iter().map(|(name, _)| name).chain(groups) {
-        let help = said(&format!("{command} --help"));
+        let help = stdout(&format!("{command} --help"));
         let example = format!("skillcell {command}");
         let examples = help.split_once("Example").map(|(_, rest)| rest.split("Usage:").next().unwrap_or_default());
         let examples = examples.unwrap_or_else(|| panic!("no example: {help}"));
@@ -29,17 +29,17 @@ fn the_help_of_every_command_has_an_example_of_that_command() {
 }
 
 #[test]
-fn every_command_that_reads_has_json() {
+fn every_read_only_command_has_json() {
     for (name, command) in commands() {
         let has_json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
-        assert_eq!(has_json, !NOT_READING.contains(&name.as_str()), "{name}");
+        assert_eq!(has_json, !NOT_READ_ONLY.contains(&name.as_str()), "{name}");
     }
 }
 
 #[test]
 fn every_shell_completes_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = said(&format!("completions {shell}"));
+        let script = stdout(&format!("completions {shell}"));
         for (name, _) in commands() {
             for word in name.split(' ') {
                 assert!(script.contains(word), "{shell} does not know `{word}`");
@@ -56,7 +56,7 @@ fn the_manual_has_a_page_for_every_command() {
     let folder = library(&[]);
     let pages = folder.path().join("share/man1");
     for _ in 0..2 {
-        said(&format!("man {}", pages.display()));
+        stdout(&format!("man {}", pages.display()));
     }
     for (name, _) in commands() {
         let page = pages.join(format!("skillcell-{}.1", name.replace(' ', "-")));
@@ -64,7 +64,7 @@ fn the_manual_has_a_page_for_every_command() {
         assert!(text.contains(".SH NAME") && text.contains("Example"), "{text}");
     }
     assert!(files_below(&pages).iter().all(|page| page.extension().is_some_and(|extension| extension == "1")));
-    assert_eq!(said("man"), std::fs::read_to_string(pages.join("skillcell.1")).unwrap());
+    assert_eq!(stdout("man"), std::fs::read_to_string(pages.join("skillcell.1")).unwrap());
 
     let file = pages.join("skillcell.1");
     let output = Launch::bare(SKILLCELL).arg("man").arg(&file).output();
@@ -73,14 +73,14 @@ fn the_manual_has_a_page_for_every_command() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let many = large();
     let root = many.path().to_str().expect("a path that is text");
     for arguments in [&["list"][..], &["list", "--json"], &["search", "a", "--limit", "25"], &["lint", "--json"]] {
         let mut launch = arguments.iter().fold(Launch::bare(SKILLCELL).env("SKILLS_DIR", root), Launch::arg);
         let command = launch.command().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // As `head` does that wants no line at all.
+        // Like `head -n 0`.
         drop(child.stdout.take());
         let mut log = String::new();
         child.stderr.take().unwrap().read_to_string(&mut log).unwrap();

@@ -1,14 +1,14 @@
-//! A file with every key that another server has.
+//! A configuration file with every key of another server.
 
-use super::{codes, found, policy, refusal, skills};
+use super::{codes, dry_run, match_outcome, refusal, skills};
 use crate::{SKILLCELL, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, write_files};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The whole `config.yaml` of another server of skills, word for word. Everything in it is the default.
-const OTHER_SERVERS: &str = r#"matching:
+/// The `config.yaml` of another server of skills, verbatim. Every value in it is the default.
+const OTHER_CONFIG: &str = r#"matching:
   min_score: 0.2              # number (0.0-1.0)
   max_results: 3              # integer
   ambiguity_threshold: 0.1    # number (0.0-1.0)
@@ -41,22 +41,22 @@ analytics:
   endpoint: ""                # string (URL)
 "#;
 
-/// What clients see of the settings.
+/// Returns the effects of the settings that clients can observe.
 fn effects(folder: &Path, operator: &str) -> BTreeMap<&'static str, Value> {
     let mut session = serve(folder).config(operator).start();
     assert_eq!(codes(&mut session), [""; 0]);
-    let policy = policy(&mut session, "a.sh");
+    let report = dry_run(&mut session, "a.sh");
     let chosen = json!({"context": "deploy", "skill_path": "tool", "include_assets": true});
     let inlined = session.call_json("get_skill", chosen)["assets"][0]["content"].clone();
     let served = session.call("get_asset", json!({"skill_path": "tool", "file": "notes.txt"}));
     let stats = Launch::bare(SKILLCELL).with_home(session.home()).arg("stats").arg("--json").output();
     let stats: Value = serde_json::from_slice(&stats.stdout).unwrap();
     BTreeMap::from([
-        ("found", json!(found(&mut session))),
-        ("refused", json!(policy.as_str().map(|told| told.lines().next().unwrap()))),
-        ("seconds", policy["limits"]["timeout_seconds"].clone()),
-        ("output", policy["limits"]["max_output_bytes"].clone()),
-        ("runtime", policy["runtime"].clone()),
+        ("found", json!(match_outcome(&mut session))),
+        ("refused", json!(report.as_str().map(|text| text.lines().next().unwrap()))),
+        ("seconds", report["limits"]["timeout_seconds"].clone()),
+        ("output", report["limits"]["max_output_bytes"].clone()),
+        ("runtime", report["runtime"].clone()),
         ("inlined", inlined),
         ("too large", json!(served["isError"] == true)),
         ("counted", json!(stats["since"].is_string())),
@@ -64,17 +64,17 @@ fn effects(folder: &Path, operator: &str) -> BTreeMap<&'static str, Value> {
 }
 
 #[test]
-fn the_whole_file_of_another_server_is_accepted_and_each_of_its_keys_counts() {
+fn the_configuration_of_another_server_is_accepted_and_every_key_has_its_effect() {
     let folder = skills();
     write_files(folder.path(), &[("tool/notes.txt", &"note".repeat(500))]);
     for number in 0..3 {
         let text = "---\nkeywords: [deploy, release, ship, publish]\ndescription: d\n---\n";
         write_files(folder.path(), &[(&format!("z{number}.md"), text)]);
     }
-    let usual = effects(folder.path(), OTHER_SERVERS);
-    assert_eq!(usual, effects(folder.path(), ""), "all are the defaults");
-    assert_eq!(usual["found"], "3 candidates");
-    assert_eq!((&usual["runtime"], &usual["refused"]), (&json!("shell"), &Value::Null));
+    let defaults = effects(folder.path(), OTHER_CONFIG);
+    assert_eq!(defaults, effects(folder.path(), ""), "all are the defaults");
+    assert_eq!(defaults["found"], "3 candidates");
+    assert_eq!((&defaults["runtime"], &defaults["refused"]), (&json!("shell"), &Value::Null));
     for (setting, other, changed) in [
         ("min_score: 0.2", "min_score: 0.3", vec![("found", json!("nothing"))]),
         ("max_results: 3", "max_results: 2", vec![("found", json!("2 candidates"))]),
@@ -90,16 +90,16 @@ fn the_whole_file_of_another_server_is_accepted_and_each_of_its_keys_counts() {
         ("inline_text_max_bytes: 10240", "inline_text_max_bytes: 1999", vec![("inlined", Value::Null)]),
         ("enabled: false ", "enabled: true ", vec![("counted", json!(true))]),
     ] {
-        assert_eq!(OTHER_SERVERS.matches(setting).count(), 1, "{setting}");
-        let mut expected = usual.clone();
+        assert_eq!(OTHER_CONFIG.matches(setting).count(), 1, "{setting}");
+        let mut expected = defaults.clone();
         expected.extend(changed);
-        assert_eq!(effects(folder.path(), &OTHER_SERVERS.replace(setting, other)), expected, "{other}");
+        assert_eq!(effects(folder.path(), &OTHER_CONFIG.replace(setting, other)), expected, "{other}");
     }
-    let disabled = OTHER_SERVERS.replace("scripts:\n  enabled: true", "scripts:\n  enabled: false");
+    let disabled = OTHER_CONFIG.replace("scripts:\n  enabled: true", "scripts:\n  enabled: false");
     assert_eq!(effects(folder.path(), &disabled)["refused"], "scripts are disabled globally");
-    let fewer = effects(folder.path(), &OTHER_SERVERS.replace("    - .sh\n", ""));
+    let fewer = effects(folder.path(), &OTHER_CONFIG.replace("    - .sh\n", ""));
     assert!(fewer["refused"].as_str().unwrap().starts_with("the extension `.sh` is not allowed"), "{fewer:?}");
-    // How often repositories are refreshed does not show before a minute has passed. `host/src/git/schedule.rs` has its tests.
-    refusal(&OTHER_SERVERS.replace("interval_minutes: 15", "interval_minutes: 0"));
-    refusal(&OTHER_SERVERS.replace("refresh:\n  enabled: true", "refresh:\n  enabled: often"));
+    // A refresh interval shows no effect within a minute. `host/crates/git/src/schedule.rs` tests it.
+    refusal(&OTHER_CONFIG.replace("interval_minutes: 15", "interval_minutes: 0"));
+    refusal(&OTHER_CONFIG.replace("refresh:\n  enabled: true", "refresh:\n  enabled: often"));
 }

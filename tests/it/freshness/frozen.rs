@@ -1,6 +1,6 @@
 //! `--static`: everything is served as it was at the start.
 
-use crate::{SKILLCELL, SMALL, library, serve};
+use crate::{SMALL, install_server, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, write_files};
 use std::fs::{self, File, Permissions};
@@ -44,8 +44,8 @@ fn frozen(folder: &Path) -> Launch {
     serve(folder).arg("--static").arg("--verbose")
 }
 
-/// Everything that clients can ask about all skills, about one, and about files.
-fn everything(session: &mut Session) -> Vec<Value> {
+/// Sends every kind of request: about all skills, about one, and about files.
+fn answers_to_everything(session: &mut Session) -> Vec<Value> {
     let tools = [
         ("skills_list", json!({"includeBody": true})),
         ("list_skills", json!({})),
@@ -64,12 +64,12 @@ fn everything(session: &mut Session) -> Vec<Value> {
     let uris = ["skill://pdf", "skill://tool/", "skill://tool/a.txt"];
     answers.extend(uris.map(|uri| session.result("resources/read", json!({"uri": uri}))));
     for answer in &mut answers {
-        // How long a script ran is another each time.
+        // The duration of a script is different each time.
         if let Some(text) = answer.pointer_mut("/content/0/text")
             && text.as_str().is_some_and(|text| text.contains("exit_code"))
         {
-            let ran: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
-            *text = json!([ran["exit_code"], ran["stdout"], ran["stderr"]]);
+            let result: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+            *text = json!([result["exit_code"], result["stdout"], result["stderr"]]);
             answer.as_object_mut().unwrap().remove("structuredContent");
         }
     }
@@ -77,13 +77,13 @@ fn everything(session: &mut Session) -> Vec<Value> {
 }
 
 #[test]
-fn a_static_server_serves_what_was_there_at_the_start() {
+fn a_static_server_serves_the_state_at_its_start() {
     let folder = scene();
     let at = |path: &str| folder.path().join(path);
     for era in ["initialize", "stateless"] {
         let launch = frozen(folder.path());
         let mut session = if era == "initialize" { launch.start() } else { launch.modern() };
-        let before = everything(&mut session);
+        let before = answers_to_everything(&mut session);
         let ran = before.iter().find(|answer| answer.to_string().contains("node_modules")).expect("the script ran");
         assert_eq!(ran["content"][0]["text"][0], 0, "{ran}");
         assert!(ran.to_string().contains("firstfirst"), "{ran}");
@@ -100,15 +100,15 @@ fn a_static_server_serves_what_was_there_at_the_start() {
         );
         fs::remove_dir_all(at(".store")).unwrap();
         fs::remove_file(at("forms.md")).unwrap();
-        assert_eq!(everything(&mut session), before, "{era}");
+        assert_eq!(answers_to_everything(&mut session), before, "{era}");
         assert_eq!(session.call("skill", json!({"name": "new"}))["isError"], true);
         let refreshed = session.call_json("refresh_skills", json!({}));
         assert_eq!(refreshed["success"], false);
         assert!(refreshed["message"].as_str().unwrap().contains("--static"), "{refreshed}");
         fs::rename(folder.path(), folder.path().with_extension("away")).unwrap();
-        assert_eq!(everything(&mut session), before, "{era}");
+        assert_eq!(answers_to_everything(&mut session), before, "{era}");
         fs::rename(folder.path().with_extension("away"), folder.path()).unwrap();
-        assert_eq!(session.log().matches("looked at the disk").count(), 1, "{}", session.log());
+        assert_eq!(session.log().matches("scanned everything").count(), 1, "{}", session.log());
         write_files(folder.path(), &SMALL);
         write_files(folder.path(), &FILES);
         fs::remove_dir_all(at("new")).unwrap();
@@ -117,7 +117,7 @@ fn a_static_server_serves_what_was_there_at_the_start() {
 }
 
 #[test]
-fn what_a_static_server_says_is_what_another_says() {
+fn a_static_server_gives_the_same_answers_as_a_live_one() {
     let folder = scene();
     File::create(folder.path().join("large.md")).unwrap().set_len(5 << 20).unwrap();
     write_files(
@@ -136,52 +136,51 @@ fn what_a_static_server_says_is_what_another_says() {
     symlink("nowhere.md", folder.path().join("dangling.md")).unwrap();
     symlink("../tool", folder.path().join("pdf/again")).unwrap();
     let mut live = serve(folder.path()).start();
-    let mut still = frozen(folder.path()).start();
-    assert_eq!(everything(&mut still), everything(&mut live));
+    let mut static_session = frozen(folder.path()).start();
+    assert_eq!(answers_to_everything(&mut static_session), answers_to_everything(&mut live));
 }
 
 #[test]
-fn more_than_can_be_held_is_told_with_what_to_do() {
+fn files_that_do_not_fit_into_memory_are_reported_with_a_hint() {
     let folder = scene();
     File::create(folder.path().join("tool/huge.bin")).unwrap().set_len(3 << 30).unwrap();
     let mut session = frozen(folder.path()).start();
-    let refused = session.error("tools/call", json!({"name": "skill", "arguments": {"name": "pdf"}}));
-    let said = refused["message"].as_str().unwrap();
-    assert!(said.contains("more than 1024 MiB") && said.contains("hint: "), "{said}");
+    let error = session.error("tools/call", json!({"name": "skill", "arguments": {"name": "pdf"}}));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("more than 1024 MiB") && message.contains("hint: "), "{message}");
 }
 
 #[test]
-fn what_nobody_may_read_is_told_by_a_static_server_too() {
+fn a_static_server_reports_files_without_permission() {
     let folder = library(&SMALL);
     write_files(
         folder.path(),
         &[("closed/SKILL.md", "---\nname: closed\ndescription: d\n---\n"), ("shut.md", SMALL[0].1)],
     );
-    let binary = folder.path().join(".skillcell");
-    fs::copy(SKILLCELL, &binary).unwrap();
-    for (path, mode) in [("closed", 0o000), ("shut.md", 0o000), ("", 0o755), (".skillcell", 0o755)] {
-        fs::set_permissions(folder.path().join(path), Permissions::from_mode(mode)).unwrap();
+    let binary = install_server(folder.path());
+    for path in ["closed", "shut.md"] {
+        fs::set_permissions(folder.path().join(path), Permissions::from_mode(0o000)).unwrap();
     }
     let problems = |arguments: &[&str]| {
         let launch = Launch::new(&binary).unprivileged().arg(folder.path()).folder(folder.path());
         let mut session = arguments.iter().fold(launch, Launch::arg).start();
         session.call_json("skills_list", json!({}))["problems"].clone()
     };
-    let still = problems(&["--static"]);
-    assert!(still.to_string().contains("closed") && still.to_string().contains("shut.md"), "{still}");
-    assert_eq!(still, problems(&[]));
+    let reported = problems(&["--static"]);
+    assert!(reported.to_string().contains("closed") && reported.to_string().contains("shut.md"), "{reported}");
+    assert_eq!(reported, problems(&[]));
 }
 
 #[test]
-fn a_static_server_promises_no_news_and_tells_none() {
+fn a_static_server_neither_promises_nor_sends_notifications() {
     let library = library(&SMALL);
     let mut legacy = serve(library.path()).arg("--static").silent();
-    let hello = legacy.initialize("2025-11-25");
-    let capabilities = &hello["result"]["capabilities"];
+    let initialized = legacy.initialize("2025-11-25");
+    let capabilities = &initialized["result"]["capabilities"];
     for list in ["tools", "prompts", "resources"] {
-        assert!(capabilities[list].is_object() && capabilities[list]["listChanged"] != true, "{hello}");
+        assert!(capabilities[list].is_object() && capabilities[list]["listChanged"] != true, "{initialized}");
     }
-    assert_ne!(capabilities["resources"]["subscribe"], true, "{hello}");
+    assert_ne!(capabilities["resources"]["subscribe"], true, "{initialized}");
     assert_eq!(legacy.error("resources/subscribe", json!({"uri": "skill://pdf"}))["code"], -32601);
     let mut modern = serve(library.path()).arg("--static").modern();
     let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": ["skill://pdf"]});
@@ -191,9 +190,9 @@ fn a_static_server_promises_no_news_and_tells_none() {
     #[cfg(target_os = "linux")]
     for session in [&legacy, &modern] {
         let open = std::fs::read_dir(format!("/proc/{}/fd", session.process_id())).unwrap();
-        let watches = |file: std::fs::DirEntry| {
+        let is_inotify = |file: std::fs::DirEntry| {
             std::fs::read_link(file.path()).is_ok_and(|target| target.to_string_lossy().contains("inotify"))
         };
-        assert!(!open.map(Result::unwrap).any(watches), "nothing is watched");
+        assert!(!open.map(Result::unwrap).any(is_inotify), "nothing is watched");
     }
 }

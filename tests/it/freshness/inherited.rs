@@ -1,4 +1,4 @@
-//! What a skill inherits is as new as its own text, in every answer that is made from it.
+//! Inherited text is as fresh as that of the skill itself, in every answer.
 
 use super::settle;
 use crate::{SMALL, library, serve};
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use skillcell_tests::{Session, write_files};
 use std::path::Path;
 
-/// A parent that declares one of two files. Each edition is longer than the one before.
+/// Writes a parent that declares one of two files. Each edition is longer than the one before.
 fn edit_parent(folder: &Path, edition: usize) {
     let (rules, file) = ("Rule. ".repeat(edition), ["one.txt", "two.txt"][edition % 2]);
     let text = format!("---\nkeywords: [base]\ndescription: Base\nassets: [{file}]\n---\n{rules}\n");
-    // In place, so that no folder shows it.
+    // In place, so that the times of the folder do not change.
     write_files(folder, &[("_root.md", &text)]);
 }
 
-/// Every question whose answer depends on the parent of `forms`.
+/// Requests whose answer depends on the parent of `forms`.
 fn questions() -> Vec<(&'static str, Value)> {
     let mut questions = vec![
         ("skills/get", json!({"uri": "skill://forms/SKILL.md"})),
@@ -35,12 +35,12 @@ fn questions() -> Vec<(&'static str, Value)> {
 }
 
 fn ask(session: &mut Session, (method, params): &(&str, Value)) -> [Value; 2] {
-    let answer = session.request(method, params.clone());
+    let answer = session.fresh(|session| session.request(method, params.clone()));
     ["result", "error"].map(|part| answer[part].clone())
 }
 
 #[test]
-fn an_edited_parent_counts_with_the_very_next_call() {
+fn the_next_call_uses_the_edited_parent() {
     let library = library(&[SMALL[0], ("_root/one.txt", "first"), ("_root/two.txt", "second")]);
     let mut editions = 1..;
     let mut edit = || edit_parent(library.path(), editions.next().unwrap());
@@ -49,7 +49,7 @@ fn an_edited_parent_counts_with_the_very_next_call() {
     let mut session = serve(library.path()).start();
     for question in questions() {
         let mut before = ask(&mut session, &question);
-        // Each way, because a file comes with one edition and goes with the next.
+        // Twice, because each edition declares the other file.
         for _ in 0..2 {
             edit();
             let now = ask(&mut session, &question);

@@ -1,11 +1,11 @@
-//! Long lists, which the server makes a part at a time.
+//! Long lists, which the server builds in parts.
 
 use crate::{library, serve};
 use serde_json::Value;
 use skillcell_tests::{Session, write_files};
 use std::path::Path;
 
-/// More than one part, and the last one not full.
+/// Enough for more than one part, and a last part that is not full.
 const SKILLS: usize = 620;
 
 fn write(folder: &Path, number: usize, name: &str, description: &str) {
@@ -13,10 +13,10 @@ fn write(folder: &Path, number: usize, name: &str, description: &str) {
     write_files(folder, &[(&format!("skill-{number:03}/SKILL.md"), &text)]);
 }
 
-/// The names in the list, each with its description.
+/// Returns the names in the list, each with its description.
 fn listed(session: &mut Session) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let skills = session.all("resources/list", "resources");
+    let skills = session.fresh(|session| session.all("resources/list", "resources"));
     let mut listed: Vec<_> = skills.iter().map(|skill| (text(&skill["title"]), text(&skill["description"]))).collect();
     listed.sort();
     listed
@@ -28,29 +28,29 @@ fn expected(each: impl Fn(usize) -> (String, String)) -> Vec<(String, String)> {
     all
 }
 
-fn named(number: usize) -> String {
+fn skill_name(number: usize) -> String {
     format!("skill-{number:03}")
 }
 
 #[test]
-fn a_long_list_has_every_skill_once_as_it_is_after_each_change() {
+fn a_long_list_has_every_skill_once_and_is_fresh_after_each_change() {
     let library = library(&[]);
     let folder = library.path();
     for number in 0..SKILLS {
-        write(folder, number, &named(number), "old");
+        write(folder, number, &skill_name(number), "old");
     }
     let mut session = serve(folder).start();
-    assert_eq!(listed(&mut session), expected(|number| (named(number), "old".to_owned())));
+    assert_eq!(listed(&mut session), expected(|number| (skill_name(number), "old".to_owned())));
 
     let is_edited = |number: usize| number.is_multiple_of(2);
     for number in (0..SKILLS).filter(|number| is_edited(*number)) {
-        write(folder, number, &named(number), "new");
+        write(folder, number, &skill_name(number), "new");
     }
     let description = |number: usize| if is_edited(number) { "new" } else { "old" }.to_owned();
-    assert_eq!(listed(&mut session), expected(|number| (named(number), description(number))));
+    assert_eq!(listed(&mut session), expected(|number| (skill_name(number), description(number))));
 
-    // Another name moves a skill in the list, so no position can be kept.
-    let name = |number: usize| if number == 300 { "another".to_owned() } else { named(number) };
+    // A new name moves a skill in the list.
+    let name = |number: usize| if number == 300 { "another".to_owned() } else { skill_name(number) };
     write(folder, 300, &name(300), "new");
     for number in 301..SKILLS {
         write(folder, number, &name(number), "newest");

@@ -1,13 +1,13 @@
-//! Which branch is served, and what happens when somebody rewrites, deletes or edits it.
+//! Which branch is served, and what happens when it is rewritten, deleted or edited.
 
-use super::{Scene, changed_files, forms, names, refreshed, refused, text};
+use super::{Scene, changed_files, forms, names, refresh_error, refresh_ok, text};
 use crate::SMALL;
 use git2::Repository;
 use skillcell_tests::{Upstream, write_files};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What was kept of edits in a clone: paths and texts of the newest backup.
+/// Returns the paths and texts of the newest backup of edits in a clone.
 fn backup(clone: &Path) -> BTreeMap<String, String> {
     let clone = Repository::open(clone).unwrap();
     let names = clone.references_glob("refs/skillcell/backup/*").unwrap().names().flatten().max().map(str::to_owned);
@@ -32,48 +32,48 @@ fn the_named_branch_is_served() {
     for (branch, expected) in [("team/draft", vec!["draft"]), ("main", vec!["forms", "pdf"])] {
         let mut session = scene.launch(&server.url("skills")).env("SKILLS_BRANCH", branch).start();
         assert_eq!(names(&mut session), expected);
-        assert_eq!(refreshed(&mut session)["commit_hash"], scene.upstream.tip(branch));
+        assert_eq!(refresh_ok(&mut session)["commit_hash"], scene.upstream.tip(branch));
     }
 }
 
 #[test]
-fn a_branch_that_is_not_there_is_told_with_those_that_are() {
+fn a_missing_branch_is_reported_with_the_existing_ones() {
     let scene = Scene::new();
     let server = scene.http();
     let mut session = scene.launch(&server.url("skills")).env("SKILLS_BRANCH", "mian").start();
     assert_eq!(names(&mut session), Vec::<String>::new());
-    let message = refused(&mut session);
+    let message = refresh_error(&mut session);
     assert!(message.contains("has no branch `mian`; it has `main`"), "{message}");
-    // It comes alive when there is one.
+    // It is served as soon as it exists.
     scene.upstream.push("mian", &[("forms.md", &forms("Misspelt."))]);
-    refreshed(&mut session);
+    refresh_ok(&mut session);
     assert_eq!(text(&mut session), "Misspelt.");
 }
 
 #[test]
-fn without_a_branch_of_the_usual_name_the_remotes_own_is_served() {
+fn the_default_branch_of_the_remote_is_served_if_none_has_the_default_name() {
     let repositories = tempfile::tempdir().unwrap();
     let scene = Scene::new();
-    let odd = Upstream::create(repositories.path(), "odd");
-    odd.push("trunk", &SMALL);
-    odd.push("another", &[("another.md", SMALL[0].1)]);
-    Repository::open_bare(odd.path()).unwrap().set_head("refs/heads/trunk").unwrap();
-    let mut session = scene.launch(&odd.file_url()).start();
+    let upstream = Upstream::create(repositories.path(), "odd");
+    upstream.push("trunk", &SMALL);
+    upstream.push("another", &[("another.md", SMALL[0].1)]);
+    Repository::open_bare(upstream.path()).unwrap().set_head("refs/heads/trunk").unwrap();
+    let mut session = scene.launch(&upstream.file_url()).start();
     assert_eq!(names(&mut session), ["forms", "pdf"]);
 }
 
 #[test]
-fn a_forced_push_ends_at_the_remotes_state() {
+fn a_forced_push_is_followed() {
     let scene = Scene::new();
     let server = scene.http();
     for url in [scene.upstream.file_url(), server.url("skills")] {
         scene.upstream.force_push("main", &SMALL);
         let mut session = scene.launch(&url).start();
-        refreshed(&mut session);
+        refresh_ok(&mut session);
         for number in 0..3 {
             let line = format!("Rewritten {number}.");
             let tip = scene.upstream.force_push("main", &[("forms.md", &forms(&line)), ("new/SKILL.md", SMALL[1].1)]);
-            assert_eq!(refreshed(&mut session)["commit_hash"], tip);
+            assert_eq!(refresh_ok(&mut session)["commit_hash"], tip);
             assert_eq!(text(&mut session), line);
             assert_eq!(names(&mut session), ["forms", "new"]);
         }
@@ -81,26 +81,26 @@ fn a_forced_push_ends_at_the_remotes_state() {
 }
 
 #[test]
-fn edits_in_the_clone_are_kept_and_the_remote_wins() {
+fn edits_in_the_clone_are_backed_up_and_the_remote_wins() {
     let scene = Scene::with(&[SMALL[0], SMALL[1], (".gitignore", "*.ignored\n")]);
     let mut session = scene.launch(&scene.upstream.file_url()).start();
-    refreshed(&mut session);
+    refresh_ok(&mut session);
     let clone = scene.clone();
     let mine = forms("My own edit.");
     write_files(&clone, &[("forms.md", &mine), ("new/untracked.md", "never added\n")]);
     std::fs::remove_file(clone.join("pdf/SKILL.md")).unwrap();
     scene.upstream.push("main", &[("forms.md", &forms("Theirs."))]);
-    assert_eq!(refreshed(&mut session)["files_changed"], 1);
+    assert_eq!(refresh_ok(&mut session)["files_changed"], 1);
     assert_eq!(text(&mut session), "Theirs.");
     assert_eq!(names(&mut session), ["forms", "pdf"]);
-    scene.is_intact("main");
+    scene.assert_intact("main");
     let kept = backup(&clone);
     assert_eq!(kept["forms.md"], mine);
     assert_eq!(kept["new/untracked.md"], "never added\n");
     session.wait_for_log("refs/skillcell/backup/");
-    // Also without a new commit, and with a commit that was made here.
+    // Also without a new commit, and with a commit that was made in the clone.
     write_files(&clone, &[("forms.md", &forms("Another edit."))]);
-    refreshed(&mut session);
+    refresh_ok(&mut session);
     assert_eq!(text(&mut session), "Theirs.");
     assert_eq!(backup(&clone)["forms.md"], forms("Another edit."));
     let repository = Repository::open(&clone).unwrap();
@@ -112,34 +112,34 @@ fn edits_in_the_clone_are_kept_and_the_remote_wins() {
     let me = git2::Signature::now("Me", "me@example.org").unwrap();
     let parent = repository.head().unwrap().peel_to_commit().unwrap();
     repository.commit(Some("HEAD"), &me, &me, "Mine", &tree, &[&parent]).unwrap();
-    refreshed(&mut session);
+    refresh_ok(&mut session);
     assert_eq!(names(&mut session), ["forms", "pdf"]);
     assert_eq!(backup(&clone)["own.md"], SMALL[0].1);
     assert_eq!(changed_files(&Repository::open(&clone).unwrap()), Vec::<String>::new());
 }
 
 #[test]
-fn edits_of_another_kind_are_kept_too() {
+fn edits_that_swap_files_and_folders_are_backed_up() {
     let scene = Scene::with(&[SMALL[0], SMALL[1], ("folder/a.md", "a\n"), ("file.md", "file\n")]);
     let mut session = scene.launch(&scene.upstream.file_url()).start();
-    refreshed(&mut session);
+    refresh_ok(&mut session);
     let clone = scene.clone();
     // A folder where a file was, a file where a folder was, and a file that is about to come from the remote.
     std::fs::remove_file(clone.join("file.md")).unwrap();
     std::fs::remove_dir_all(clone.join("folder")).unwrap();
     write_files(&clone, &[("file.md/inner.md", "inner\n"), ("folder", "no folder\n"), ("coming.md", "mine\n")]);
     scene.upstream.push("main", &[("coming.md", "theirs\n")]);
-    refreshed(&mut session);
-    scene.is_intact("main");
+    refresh_ok(&mut session);
+    scene.assert_intact("main");
     assert_eq!(std::fs::read_to_string(clone.join("coming.md")).unwrap(), "theirs\n");
     let kept = backup(&clone);
-    let of = |path: &str| kept.get(path).map(String::as_str);
-    assert_eq!((of("file.md/inner.md"), of("coming.md")), (Some("inner\n"), Some("mine\n")), "{kept:?}");
-    assert_eq!(of("folder"), Some("no folder\n"), "{kept:?}");
+    let kept_text = |path: &str| kept.get(path).map(String::as_str);
+    assert_eq!((kept_text("file.md/inner.md"), kept_text("coming.md")), (Some("inner\n"), Some("mine\n")), "{kept:?}");
+    assert_eq!(kept_text("folder"), Some("no folder\n"), "{kept:?}");
 }
 
 #[test]
-fn a_deleted_branch_is_served_as_it_was_until_it_is_back() {
+fn the_last_state_of_a_deleted_branch_is_served_until_it_exists_again() {
     let scene = Scene::new();
     let server = scene.http();
     scene.upstream.push("draft", &[("forms.md", &forms("Draft."))]);
@@ -147,7 +147,7 @@ fn a_deleted_branch_is_served_as_it_was_until_it_is_back() {
     assert_eq!(text(&mut session), "Draft.");
     scene.upstream.delete_branch("draft");
     for _ in 0..2 {
-        let message = refused(&mut session);
+        let message = refresh_error(&mut session);
         assert!(message.contains("no branch `draft`"), "{message}");
         assert_eq!(text(&mut session), "Draft.");
     }
@@ -155,13 +155,13 @@ fn a_deleted_branch_is_served_as_it_was_until_it_is_back() {
     let mut session = scene.launch(&server.url("skills")).env("SKILLS_BRANCH", "draft").start();
     assert_eq!(text(&mut session), "Draft.", "also after a restart");
     let tip = scene.upstream.push("draft", &[("forms.md", &forms("Anew."))]);
-    assert_eq!(refreshed(&mut session)["commit_hash"], tip);
+    assert_eq!(refresh_ok(&mut session)["commit_hash"], tip);
     assert_eq!(text(&mut session), "Anew.");
-    scene.is_intact("draft");
+    scene.assert_intact("draft");
 }
 
 #[test]
-fn a_repository_without_a_commit_comes_alive_with_the_first() {
+fn an_empty_repository_is_served_from_its_first_commit_on() {
     let scene = Scene::new();
     let server = scene.http();
     for name in ["over-http", "on-disk"] {
@@ -169,9 +169,9 @@ fn a_repository_without_a_commit_comes_alive_with_the_first() {
         let url = if name == "on-disk" { empty.file_url() } else { server.url(name) };
         let mut session = scene.launch(&url).start();
         assert_eq!(names(&mut session), Vec::<String>::new());
-        assert!(refused(&mut session).contains("has no commit yet"), "{}", session.log());
+        assert!(refresh_error(&mut session).contains("has no commit yet"), "{}", session.log());
         empty.push("main", &SMALL);
-        refreshed(&mut session);
+        refresh_ok(&mut session);
         assert_eq!(names(&mut session), ["forms", "pdf"]);
     }
 }

@@ -1,12 +1,12 @@
-//! The machine's credential helper is a program. It is started only if the operator says so, and before anything else.
+//! The credential helper is a program, so it is started only if the operator allows it, and before anything else.
 
-use super::{Scene, names, refused};
+use super::{Scene, names, refresh_error};
 use skillcell_tests::write_files;
 use std::path::PathBuf;
 
 const TOKEN: &str = "from-the-helper";
 
-/// Tells git of a helper that knows the token, and says where it leaves a mark when it is started.
+/// Configures a helper that knows the token. Returns the file that it writes when it is started.
 fn install(scene: &Scene) -> PathBuf {
     let started = scene.home.path().join("started");
     let program = format!("!f() {{ echo $1 >> {}; echo username=me; echo password={TOKEN}; }}; f", started.display());
@@ -15,7 +15,7 @@ fn install(scene: &Scene) -> PathBuf {
 }
 
 #[test]
-fn the_helper_is_asked_when_the_operator_lets_it() {
+fn the_helper_is_asked_if_the_operator_allows_it() {
     let scene = Scene::new();
     let server = scene.http();
     server.require_token(TOKEN);
@@ -23,11 +23,11 @@ fn the_helper_is_asked_when_the_operator_lets_it() {
     scene.configure("git: {credential_helper: true}\n");
     let mut session = scene.launch(&server.url("skills")).start();
     assert_eq!(names(&mut session), ["forms", "pdf"], "{}", session.log());
-    assert_eq!(std::fs::read_to_string(started).unwrap(), "get\n", "asked once, and told nothing");
+    assert_eq!(std::fs::read_to_string(started).unwrap(), "get\n", "asked once, without `store` or `erase`");
 }
 
 #[test]
-fn without_leave_the_helper_is_never_started() {
+fn the_helper_is_never_started_unless_allowed() {
     let scene = Scene::new();
     let server = scene.http();
     server.require_token(TOKEN);
@@ -36,14 +36,14 @@ fn without_leave_the_helper_is_never_started() {
         scene.configure(yaml);
         let mut session = scene.launch(&server.url("skills")).start();
         assert_eq!(names(&mut session), Vec::<String>::new());
-        let message = refused(&mut session);
+        let message = refresh_error(&mut session);
         assert!(message.contains("git.credential_helper: true"), "{message}");
         assert!(!started.exists());
     }
 }
 
 #[test]
-fn a_token_comes_before_the_helper() {
+fn a_token_takes_precedence_over_the_helper() {
     let scene = Scene::new();
     let server = scene.http();
     server.require_token("by-variable");
@@ -55,7 +55,7 @@ fn a_token_comes_before_the_helper() {
 }
 
 #[test]
-fn what_else_is_in_the_users_settings_changes_nothing() {
+fn other_git_settings_of_the_user_have_no_effect() {
     let scene = Scene::new();
     let server = scene.http();
     let other = scene.repositories.path().join("elsewhere");
@@ -69,5 +69,5 @@ fn what_else_is_in_the_users_settings_changes_nothing() {
     let mut session = launch.env("ALL_PROXY", "http://127.0.0.1:1").start();
     assert_eq!(names(&mut session), ["forms", "pdf"], "{}", session.log());
     let served = std::fs::read(scene.clone().join("forms.md")).unwrap();
-    assert!(!served.contains(&b'\r'), "files are as they were pushed");
+    assert!(!served.contains(&b'\r'), "line ends are not converted");
 }

@@ -1,24 +1,24 @@
-//! Whoever looks at a terminal sees how far the first clone is.
+//! On a terminal, the first clone shows its progress.
 
-use super::{Scene, noise};
-use crate::terminal::{Stream, Watched};
+use super::{Scene, incompressible};
+use crate::terminal::{Stream, TerminalRun};
 use crate::{SKILLCELL, SMALL};
 use skillcell_tests::Launch;
 use skillcell_tests::git_server::{Fault, On};
 use std::time::Duration;
 
-/// Takes away the line of progress.
+/// Clears the progress line.
 const CLEAR: &str = "\r\x1b[K";
 
-/// Text that takes a while to come.
-const MUCH: usize = 400_000;
+/// Bytes that take a while to transfer.
+const LARGE: usize = 400_000;
 
 impl Scene {
-    fn much() -> Self {
-        Self::with(&[&SMALL[..], &[("notes.txt", &noise(MUCH))]].concat())
+    fn large() -> Self {
+        Self::with(&[&SMALL[..], &[("notes.txt", &incompressible(LARGE))]].concat())
     }
 
-    /// A command of somebody who looks.
+    /// Prepares a `list` on a terminal.
     fn list(&self, url: &str) -> Launch {
         let launch = Launch::bare(SKILLCELL).with_home(self.home.path()).folder(self.home.path()).arg("list");
         launch.env("SKILLS_REPO", url).env("TERM", "xterm").env("NO_COLOR", "")
@@ -26,58 +26,60 @@ impl Scene {
 }
 
 #[test]
-fn the_first_clone_is_followed_on_a_terminal_and_the_line_is_gone_at_the_end() {
-    let scene = Scene::much();
+fn the_first_clone_shows_progress_on_a_terminal_and_clears_the_line() {
+    let scene = Scene::large();
     let server = scene.http();
     let url = server.url("skills");
-    server.misbehave(On::Pack, Fault::Stall(MUCH / 2));
-    let mut watched = Watched::start(scene.list(&url), Stream::Error);
-    watched.until(" MB");
+    server.misbehave(On::Pack, Fault::Stall(LARGE / 2));
+    let mut terminal = TerminalRun::start(scene.list(&url), Stream::Error);
+    terminal.until(" MB");
     server.behave();
-    assert_eq!(watched.end(), Some(0));
-    let seen = &watched.seen;
-    let lines: Vec<&str> = seen.split(CLEAR).filter_map(|part| part.strip_prefix("cloning skills [")).collect();
-    let (_, told) = lines.last().and_then(|line| line.split_once("] ")).unwrap_or_else(|| panic!("no line: {seen:?}"));
-    let (objects, bytes) = told.split_once(" objects, ").unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(terminal.end(), Some(0));
+    let screen = &terminal.screen;
+    let lines: Vec<&str> = screen.split(CLEAR).filter_map(|part| part.strip_prefix("cloning skills [")).collect();
+    let (_, counts) =
+        lines.last().and_then(|line| line.split_once("] ")).unwrap_or_else(|| panic!("no line: {screen:?}"));
+    let (objects, bytes) = counts.split_once(" objects, ").unwrap_or_else(|| panic!("{counts}"));
     let (received, all) = objects.split_once('/').unwrap();
     let [received, all]: [usize; 2] = [received, all].map(|number| number.parse().unwrap());
-    assert!(received <= all && all >= 5, "{told}");
-    assert!(bytes.ends_with(" MB"), "{told}");
-    assert!(seen.ends_with(CLEAR), "nothing is left: {seen:?}");
-    // The clone is there now, so there is nothing to follow.
-    let mut again = Watched::start(scene.list(&url), Stream::Error);
-    assert_eq!((again.end(), again.seen.as_str()), (Some(0), ""));
+    assert!(received <= all && all >= 5, "{counts}");
+    assert!(bytes.ends_with(" MB"), "{counts}");
+    assert!(screen.ends_with(CLEAR), "nothing is left: {screen:?}");
+    // The clone exists now, so there is no progress to show.
+    let mut again = TerminalRun::start(scene.list(&url), Stream::Error);
+    assert_eq!((again.end(), again.screen.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn a_server_on_a_terminal_shows_it_too_and_its_log_stays_whole() {
-    let scene = Scene::much();
+fn a_server_on_a_terminal_shows_progress_between_whole_log_lines() {
+    let scene = Scene::large();
     let server = scene.http();
-    server.misbehave(On::Pack, Fault::Stall(MUCH / 2));
+    server.misbehave(On::Pack, Fault::Stall(LARGE / 2));
     let launch = scene.launch(&server.url("skills")).env("TERM", "xterm").env("NO_COLOR", "1");
-    let mut served = Watched::start(launch, Stream::Error);
-    served.until(" MB");
+    let mut server_terminal = TerminalRun::start(launch, Stream::Error);
+    server_terminal.until(" MB");
     server.behave();
-    served.until(": 2 skills");
-    assert_eq!(served.end(), Some(0));
-    let seen = &served.seen;
-    assert!(seen.split(CLEAR).any(|part| part.starts_with("cloning skills [")), "{seen:?}");
-    let lines: Vec<&str> = seen.lines().filter_map(|line| line.rsplit(CLEAR).next()).collect();
+    server_terminal.until(": 2 skills");
+    assert_eq!(server_terminal.end(), Some(0));
+    let screen = &server_terminal.screen;
+    assert!(screen.split(CLEAR).any(|part| part.starts_with("cloning skills [")), "{screen:?}");
+    let lines: Vec<&str> = screen.lines().filter_map(|line| line.rsplit(CLEAR).next()).collect();
     let is_whole = |line: &&str| line.is_empty() || line.starts_with("20") || line.starts_with("hint:");
-    assert!(lines.iter().all(is_whole), "{seen:?}");
+    assert!(lines.iter().all(is_whole), "{screen:?}");
 }
 
 #[test]
-fn no_program_follows_it() {
-    let slowly = Fault::Drip(MUCH / 20, Duration::from_millis(100));
-    let scene = Scene::much();
+fn without_a_terminal_no_progress_is_shown() {
+    // Longer than the delay before progress is shown.
+    let slowly = Fault::Drip(LARGE / 8, Duration::from_millis(100));
+    let scene = Scene::large();
     let server = scene.http();
     server.misbehave(On::Pack, slowly.clone());
-    let served = scene.launch(&server.url("skills")).env("TERM", "xterm").start();
-    served.wait_for_log(": 2 skills");
-    assert!(!served.log().contains("cloning"), "{}", served.log());
+    let server_terminal = scene.launch(&server.url("skills")).env("TERM", "xterm").start();
+    server_terminal.wait_for_log(": 2 skills");
+    assert!(!server_terminal.log().contains("cloning"), "{}", server_terminal.log());
 
-    let other = Scene::much();
+    let other = Scene::large();
     let server = other.http();
     server.misbehave(On::Pack, slowly);
     let output = other.list(&server.url("skills")).output();

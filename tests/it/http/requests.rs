@@ -1,15 +1,15 @@
-//! What is no request that can be answered.
+//! Invalid requests.
 
 use super::{ping, still_answers};
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::http::call;
 
-/// Largest body that a server takes, in bytes.
-const BODY: usize = 4 << 20;
+/// The limit of the server for a body, in bytes.
+const MAX_BODY: usize = 4 << 20;
 
 #[test]
-fn bodies_have_a_limit_whichever_way_they_are_sent() {
+fn the_body_limit_applies_to_every_transfer_encoding() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
     let padded = |size: usize| {
@@ -18,22 +18,22 @@ fn bodies_have_a_limit_whichever_way_they_are_sent() {
         message["params"]["arguments"]["query"] = json!("x".repeat(rest));
         server.message("2025-11-25", &message)
     };
-    for size in [1_000, BODY] {
+    for size in [1_000, MAX_BODY] {
         for request in [padded(size), padded(size).chunked(9_999)] {
             let reply = request.reply();
             assert_eq!((reply.status, &reply.json()["id"]), (200, &json!(1)), "{size}");
         }
     }
-    assert_eq!(padded(BODY + 1).chunked(99_999).reply().status, 413);
-    // The answer to an announcement that is too large does not wait for the body.
-    let announced = server.request().header("content-length", &(BODY + 1).to_string()).reply();
+    assert_eq!(padded(MAX_BODY + 1).chunked(99_999).reply().status, 413);
+    // A content length that is too large is refused without waiting for the body.
+    let announced = server.request().header("content-length", &(MAX_BODY + 1).to_string()).reply();
     assert_eq!((announced.status, announced.header("connection")), (413, Some("close")), "{announced:?}");
     assert_eq!(server.request().header("content-length", "99999999999999999999999").reply().status, 400);
     still_answers(&server);
 }
 
 #[test]
-fn a_body_that_is_no_message_gets_the_error_of_json_rpc() {
+fn a_body_that_is_not_a_message_gets_a_json_rpc_error() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
     for (body, id, code) in [
@@ -50,49 +50,49 @@ fn a_body_that_is_no_message_gets_the_error_of_json_rpc() {
     }
     let deep = server.request().body(format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))).reply();
     assert_eq!((deep.status, &deep.json()["error"]["code"]), (400, &json!(-32700)));
-    let right = server.message("2025-11-25", &ping(1));
-    assert_eq!(right.clone().header("content-type", "text/plain").reply().status, 415);
-    assert_eq!(right.clone().header("accept", "text/html").reply().status, 406);
-    assert_eq!(right.clone().header("mcp-protocol-version", "1999-01-01").reply().status, 400);
+    let valid = server.message("2025-11-25", &ping(1));
+    assert_eq!(valid.clone().header("content-type", "text/plain").reply().status, 415);
+    assert_eq!(valid.clone().header("accept", "text/html").reply().status, 406);
+    assert_eq!(valid.clone().header("mcp-protocol-version", "1999-01-01").reply().status, 400);
     still_answers(&server);
 }
 
 #[test]
-fn there_is_one_path_and_one_method() {
+fn only_one_path_and_one_method_are_served() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
-    let right = server.message("2025-11-25", &ping(1));
+    let valid = server.message("2025-11-25", &ping(1));
     for path in ["/", "/mcp/", "/MCP", "/mcp/../mcp", "/.well-known/oauth-protected-resource/mcp", "/%6dcp", "*"] {
-        let reply = right.clone().line(&format!("POST {path} HTTP/1.1")).reply();
+        let reply = valid.clone().line(&format!("POST {path} HTTP/1.1")).reply();
         assert_eq!(reply.status, 404, "{path}");
-        let reply = right.clone().without("authorization").line(&format!("GET {path} HTTP/1.1")).reply();
+        let reply = valid.clone().without("authorization").line(&format!("GET {path} HTTP/1.1")).reply();
         assert_eq!(reply.status, 404, "{path}");
     }
     for method in ["GET", "DELETE", "PUT", "OPTIONS", "PATCH", "INVENTED"] {
-        let reply = right.clone().body("").line(&format!("{method} /mcp HTTP/1.1")).reply();
+        let reply = valid.clone().body("").line(&format!("{method} /mcp HTTP/1.1")).reply();
         assert_eq!((reply.status, reply.header("allow")), (405, Some("POST")), "{method}: {reply:?}");
         assert!(!reply.headers().any(|name| name.starts_with("access-control")), "{reply:?}");
     }
-    let head = right.body("").line("HEAD /mcp HTTP/1.1").send().head();
+    let head = valid.body("").line("HEAD /mcp HTTP/1.1").send().head();
     assert_eq!(head.status, 405);
 }
 
 #[test]
-fn odd_http_ends_at_most_its_own_connection() {
+fn malformed_http_ends_only_its_own_connection() {
     let library = library(&SMALL);
     let server = serve(library.path()).http();
-    let right = server.message("2025-11-25", &ping(1));
+    let valid = server.message("2025-11-25", &ping(1));
 
     let mut pipelined = server.connect();
-    pipelined.write(&[right.bytes(), right.bytes(), b"\x00\x01garbage\r\n\r\n".to_vec()].concat());
+    pipelined.write(&[valid.bytes(), valid.bytes(), b"\x00\x01garbage\r\n\r\n".to_vec()].concat());
     assert_eq!([pipelined.reply().status, pipelined.reply().status, pipelined.reply().status], [200, 200, 400]);
     assert!(pipelined.is_closed());
 
-    let mut old = right.clone().line("POST /mcp HTTP/1.0").send();
+    let mut old = valid.clone().line("POST /mcp HTTP/1.0").send();
     let reply = old.reply();
     assert_eq!((reply.status, &reply.json()["id"]), (200, &json!(1)));
     assert!(old.is_closed());
-    assert_eq!(right.clone().without("host").line("POST /mcp HTTP/1.0").reply().status, 400);
+    assert_eq!(valid.clone().without("host").line("POST /mcp HTTP/1.0").reply().status, 400);
 
     for bytes in [
         "GET\r\n\r\n".to_owned(),
@@ -109,11 +109,11 @@ fn odd_http_ends_at_most_its_own_connection() {
     let mut newer = server.connect();
     newer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     assert!(newer.is_closed());
-    let long = right.clone().header("x-padding", &"x".repeat(20_000));
+    let long = valid.clone().header("x-padding", &"x".repeat(20_000));
     assert_eq!(long.reply().status, 431);
-    let smuggled = right.clone().also("Transfer-Encoding", "chunked").reply();
+    let smuggled = valid.clone().also("Transfer-Encoding", "chunked").reply();
     assert!(smuggled.status >= 400, "{smuggled:?}");
-    let bad_chunk = right.body("zz\r\n").without("content-length").header("transfer-encoding", "chunked").reply();
+    let bad_chunk = valid.body("zz\r\n").without("content-length").header("transfer-encoding", "chunked").reply();
     assert_eq!(bad_chunk.status, 400);
     still_answers(&server);
 }

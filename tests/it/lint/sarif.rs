@@ -1,6 +1,6 @@
-//! What code scanning is given.
+//! `lint --sarif`, the report for code scanning.
 
-use super::{lint, told};
+use super::{lint, run};
 use crate::library;
 use serde_json::{Value, json};
 use skillcell_tests::Launch;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 fn sarif(folder: &Path, root: &str, more: &[&str]) -> Value {
     let launch = more.iter().fold(lint(root), Launch::arg);
-    let said = told(launch.arg("--sarif").folder(folder));
-    serde_json::from_str(&said.text).unwrap_or_else(|_| panic!("no JSON: {} {}", said.text, said.log))
+    let outcome = run(launch.arg("--sarif").folder(folder));
+    serde_json::from_str(&outcome.text).unwrap_or_else(|_| panic!("no JSON: {} {}", outcome.text, outcome.log))
 }
 
 #[test]
-fn a_report_has_all_that_code_scanning_asks_for() {
+fn a_report_has_everything_that_code_scanning_requires() {
     let folder = library(&[
         ("été #1/SKILL.md", "no front matter\n"),
         (
@@ -34,7 +34,7 @@ fn a_report_has_all_that_code_scanning_asks_for() {
 
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     let ids: BTreeSet<&str> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), rules.len(), "each rule has an id of its own");
+    assert_eq!(ids.len(), rules.len(), "rule ids are unique");
     for rule in rules {
         for field in ["shortDescription", "fullDescription", "help"] {
             let text = rule[field]["text"].as_str().unwrap_or_else(|| panic!("{rule:#}"));
@@ -49,22 +49,22 @@ fn a_report_has_all_that_code_scanning_asks_for() {
         assert_eq!(rule["id"], result["ruleId"]);
         assert!(result["message"]["text"].as_str().unwrap().len() > 5, "{result:#}");
         assert!(["error", "warning"].contains(&result["level"].as_str().unwrap()), "{result:#}");
-        let [location] = result["locations"].as_array().unwrap().as_slice() else { panic!("one place: {result:#}") };
-        let place = &location["physicalLocation"];
-        let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+        let [location] = result["locations"].as_array().unwrap().as_slice() else { panic!("one location: {result:#}") };
+        let physical = &location["physicalLocation"];
+        let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
         assert!(uri.bytes().all(|byte| byte.is_ascii_graphic()) && !uri.starts_with('/'), "{uri}");
-        assert_eq!(place["artifactLocation"]["uriBaseId"], "%SRCROOT%");
-        assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
-        assert!(place["region"].get("startColumn").is_none_or(|column| column.as_u64().unwrap() >= 1));
+        assert_eq!(physical["artifactLocation"]["uriBaseId"], "%SRCROOT%");
+        assert!(physical["region"]["startLine"].as_u64().unwrap() >= 1);
+        assert!(physical["region"].get("startColumn").is_none_or(|column| column.as_u64().unwrap() >= 1));
         assert_eq!(result["partialFingerprints"]["problem/v1"].as_str().unwrap().len(), 64);
     }
-    let told: Vec<Value> = results
+    let reported: Vec<Value> = results
         .iter()
         .map(|result| {
-            let place = &result["locations"][0]["physicalLocation"];
+            let physical = &result["locations"][0]["physicalLocation"];
             json!([
-                place["artifactLocation"]["uri"],
-                place["region"],
+                physical["artifactLocation"]["uri"],
+                physical["region"],
                 result["ruleId"],
                 result["suppressions"][0]["kind"]
             ])
@@ -72,7 +72,7 @@ fn a_report_has_all_that_code_scanning_asks_for() {
         .collect();
     let at = |line: u32, column: u32| json!({"startLine": line, "startColumn": column});
     assert_eq!(
-        told,
+        reported,
         [
             json!(["a/SKILL.md", at(4, 10), "missing-file", null]),
             json!(["pdf/SKILL.md", at(5, 7), "dead-link", null]),
@@ -86,7 +86,7 @@ fn a_report_has_all_that_code_scanning_asks_for() {
 }
 
 #[test]
-fn what_is_outside_the_working_folder_has_its_whole_address() {
+fn files_outside_the_working_folder_have_absolute_uris() {
     let folder = library(&[("here/x", ""), ("there/a b/SKILL.md", "no front matter\n")]);
     let report = sarif(&folder.path().join("here"), "../there", &[]);
     let artifact = &report["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
@@ -96,7 +96,7 @@ fn what_is_outside_the_working_folder_has_its_whole_address() {
 }
 
 #[test]
-fn the_top_of_the_disk_has_one_slash() {
+fn the_uri_of_the_root_folder_has_one_slash() {
     let folder = library(&[("pdf/SKILL.md", "no front matter\n")]);
     let report = sarif(Path::new("/"), folder.path().to_str().unwrap(), &[]);
     assert_eq!(report["runs"][0]["originalUriBaseIds"]["%SRCROOT%"]["uri"], "file:///");

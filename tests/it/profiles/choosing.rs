@@ -1,12 +1,14 @@
-//! Choosing a profile, picking tools, and what the operator's file says about both.
+//! Choosing a profile and tools, on the command line and in the operator's file.
 
-use super::{ALL_TOOLS, PROFILES, description, error, names, names_only_what_is_offered, put, text, tools, under};
+use super::{
+    ALL_TOOLS, PROFILES, add_skill, assert_names_only_offered_tools, description, error, names, serve_as, text, tools,
+};
 use crate::{SMALL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session};
 
-/// The end of a server that does not start.
-fn failed(launch: Launch) -> String {
+/// Returns the log of a server that does not start.
+fn startup_failure(launch: Launch) -> String {
     let output = launch.output();
     let log = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{log}");
@@ -15,46 +17,46 @@ fn failed(launch: Launch) -> String {
 }
 
 #[test]
-fn every_profile_offers_its_tools_in_their_order() {
+fn every_profile_offers_its_tools_in_order() {
     let library = library(&SMALL);
     for (profile, expected) in PROFILES {
-        let mut session = under(profile, library.path()).silent();
+        let mut session = serve_as(profile, library.path()).silent();
         let answer = session.initialize("2025-11-25");
         let server = if profile == "sk" { "sk-mcp" } else { "skillcell" };
         assert_eq!(answer["result"]["serverInfo"]["name"], server, "{profile}");
         assert_eq!(names(&tools(&mut session)), expected, "{profile}");
     }
     let mut session = serve(library.path()).start();
-    assert_eq!(names(&tools(&mut session)), ALL_TOOLS, "without a word it is `unified`");
+    assert_eq!(names(&tools(&mut session)), ALL_TOOLS, "the default is `unified`");
 }
 
 #[test]
 fn every_tool_of_every_profile_is_fully_described() {
     let library = library(&SMALL);
     for (profile, _) in PROFILES {
-        let mut session = under(profile, library.path()).start();
+        let mut session = serve_as(profile, library.path()).start();
         for tool in tools(&mut session) {
             let name = text(&tool["name"]);
-            let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
             assert!((1..=64).contains(&name.len()), "{name}");
-            // The document of `sk` has dots, and clients that stumble over them use another profile.
-            assert!(name.chars().all(|letter| plain(letter) || profile == "sk" && letter == '.'), "{name}");
+            // The documentation of `sk` has dots; clients that do not support them use another profile.
+            assert!(name.chars().all(|letter| is_plain(letter) || profile == "sk" && letter == '.'), "{name}");
             assert!(!text(&tool["title"]).is_empty() && !text(&tool["description"]).is_empty(), "{tool}");
             let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
             assert!(hints.iter().all(|hint| tool["annotations"][hint].is_boolean()), "{tool}");
             let schema = &tool["inputSchema"];
             assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
-            for (argument, described) in schema["properties"].as_object().unwrap() {
-                assert!(!text(&described["description"]).is_empty(), "{argument} of {tool}");
+            for (argument, property) in schema["properties"].as_object().unwrap() {
+                assert!(!text(&property["description"]).is_empty(), "{argument} of {tool}");
             }
-            let known = |name: &Value| schema["properties"].get(text(name)).is_some();
-            assert!(schema["required"].as_array().is_none_or(|required| required.iter().all(known)), "{tool}");
+            let is_known = |name: &Value| schema["properties"].get(text(name)).is_some();
+            assert!(schema["required"].as_array().is_none_or(|required| required.iter().all(is_known)), "{tool}");
         }
     }
 }
 
 #[test]
-fn what_a_tool_may_do_is_what_it_says() {
+fn annotations_match_what_tools_can_do() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
     for tool in tools(&mut session) {
@@ -71,9 +73,9 @@ fn what_a_tool_may_do_is_what_it_says() {
 }
 
 #[test]
-fn a_profile_that_does_not_exist_ends_the_start_with_those_that_do() {
+fn an_unknown_profile_is_refused_with_the_existing_ones() {
     let library = library(&SMALL);
-    let log = failed(under("skilljak", library.path()));
+    let log = startup_failure(serve_as("skilljak", library.path()));
     assert!(log.contains("skilljak"), "{log}");
     for (profile, _) in PROFILES {
         assert!(log.contains(profile), "{profile} in {log}");
@@ -81,10 +83,10 @@ fn a_profile_that_does_not_exist_ends_the_start_with_those_that_do() {
 }
 
 #[test]
-fn a_tool_that_does_not_exist_ends_the_start_with_those_that_do() {
+fn an_unknown_tool_is_refused_with_the_existing_ones() {
     let library = library(&SMALL);
     for names in ["skil", "skill,skil", "", "skill,,query"] {
-        let log = failed(serve(library.path()).arg("--tools").arg(names));
+        let log = startup_failure(serve(library.path()).arg("--tools").arg(names));
         for tool in ALL_TOOLS {
             assert!(log.contains(tool), "{tool} in {log}");
         }
@@ -93,7 +95,7 @@ fn a_tool_that_does_not_exist_ends_the_start_with_those_that_do() {
 }
 
 #[test]
-fn picked_tools_keep_the_order_of_the_table() {
+fn chosen_tools_keep_the_default_order() {
     let library = library(&SMALL);
     for (arguments, expected) in [
         (&["--tools", "refresh_skills,skill,skill-resource"][..], &["skill", "skill-resource", "refresh_skills"][..]),
@@ -113,7 +115,7 @@ fn a_tool_that_is_not_offered_cannot_be_called() {
     let library = library(&SMALL);
     let arguments = json!({"name": "pdf", "context": "x", "query": "x", "integration": "github"});
     for (profile, offered) in PROFILES {
-        let mut session = under(profile, library.path()).start();
+        let mut session = serve_as(profile, library.path()).start();
         for tool in ALL_TOOLS {
             let dotted = tool.replace("skills_", "skills.");
             if offered.contains(&tool) || offered.contains(&dotted.as_str()) {
@@ -122,33 +124,33 @@ fn a_tool_that_is_not_offered_cannot_be_called() {
             let answer = session.call(tool, arguments.clone());
             assert_eq!(
                 error(&answer),
-                (-32602, format!("there is no tool `{tool}`: tools/list tells what there is").as_str()),
+                (-32602, format!("there is no tool `{tool}`: see tools/list").as_str()),
                 "{profile}"
             );
         }
     }
 }
 
-/// Everything a client is told before it calls anything.
-fn everything_told(session: &mut Session, hello: &Value) -> String {
-    let mut told = text(&hello["result"]["instructions"]).to_owned();
+/// Returns all texts that a client gets before its first call.
+fn all_descriptions(session: &mut Session, initialized: &Value) -> String {
+    let mut texts = text(&initialized["result"]["instructions"]).to_owned();
     for tool in tools(session) {
-        told.push('\n');
-        told.push_str(text(&tool["description"]));
+        texts.push('\n');
+        texts.push_str(text(&tool["description"]));
         for argument in tool["inputSchema"]["properties"].as_object().unwrap().values() {
-            told.push('\n');
-            told.push_str(text(&argument["description"]));
+            texts.push('\n');
+            texts.push_str(text(&argument["description"]));
         }
     }
-    told
+    texts
 }
 
 #[test]
-fn descriptions_name_only_tools_that_are_offered() {
+fn descriptions_mention_only_offered_tools() {
     let library = library(&[]);
     // The list of skills would end with advice to search.
     for number in 0..300 {
-        put(library.path(), &format!("example-{number}"), "An example");
+        add_skill(library.path(), &format!("example-{number}"), "An example");
     }
     let pairs = ALL_TOOLS.map(|tool| (vec!["--tools", tool], vec![tool]));
     let profiles = PROFILES.map(|(profile, tools)| (vec!["--profile", profile], tools.to_vec()));
@@ -156,27 +158,27 @@ fn descriptions_name_only_tools_that_are_offered() {
         let launch = arguments.iter().fold(serve(library.path()), Launch::arg);
         let mut session = launch.silent();
         session.wait_for_log("generation 1");
-        let hello = session.initialize("2025-11-25");
-        names_only_what_is_offered(&offered, &everything_told(&mut session, &hello));
+        let initialized = session.initialize("2025-11-25");
+        assert_names_only_offered_tools(&offered, &all_descriptions(&mut session, &initialized));
     }
 }
 
 #[test]
-fn every_tool_says_which_other_one_to_use_instead() {
+fn every_tool_mentions_which_other_one_to_use_instead() {
     let library = library(&SMALL);
     let mut session = serve(library.path()).start();
     for tool in tools(&mut session) {
         let name = text(&tool["name"]);
         let others =
-            ALL_TOOLS.iter().filter(|other| **other != name && super::is_named(other, text(&tool["description"])));
-        // Nothing does better what these do.
-        let alone = ["report_usage", "refresh_skills"].contains(&name);
-        assert_eq!(others.count() == 0, alone, "{tool}");
+            ALL_TOOLS.iter().filter(|other| **other != name && super::is_mentioned(other, text(&tool["description"])));
+        // There is no alternative to these.
+        let has_no_alternative = ["report_usage", "refresh_skills"].contains(&name);
+        assert_eq!(others.count() == 0, has_no_alternative, "{tool}");
     }
 }
 
 #[test]
-fn answers_name_only_tools_that_are_offered() {
+fn answers_mention_only_offered_tools() {
     let library = library(&SMALL);
     let unknown = json!({"name": "zzzzzz"});
     for (tool, arguments) in [
@@ -194,7 +196,7 @@ fn answers_name_only_tools_that_are_offered() {
         let mut session = serve(library.path()).arg("--tools").arg(tool).start();
         let answer = session.call(tool, arguments);
         assert_eq!(answer["isError"], true, "{tool}: {answer}");
-        names_only_what_is_offered(&[tool], text(&answer["content"][0]["text"]));
+        assert_names_only_offered_tools(&[tool], text(&answer["content"][0]["text"]));
     }
 }
 
@@ -208,19 +210,19 @@ fn the_operators_file_chooses_profile_and_tools() {
     assert_eq!(listed("profile: skilljack\n", &[]), "skill skill-resource");
     assert_eq!(listed("profile: skills-mcp\ntools: [refresh_skills, get_skill]\n", &[]), "get_skill refresh_skills");
     assert_eq!(listed("tools: [query]\n", &[]), "query");
-    // The command line is stronger.
+    // The command line takes precedence.
     assert_eq!(listed("profile: skilljack\n", &["--profile", "sx"]), "read_skill query");
     assert_eq!(listed("tools: [query]\n", &["--tools", "skill"]), "skill");
     assert_eq!(listed("profile: sk\n", &["--tools", "skills_list"]), "skills.list");
 }
 
 #[test]
-fn the_operators_file_says_what_happens_to_duplicates() {
+fn the_operators_file_decides_about_duplicates() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    put(first.path(), "pdf", "The first");
-    put(&second.path().join("deep"), "pdf", "The second");
+    add_skill(first.path(), "pdf", "The first");
+    add_skill(&second.path().join("deep"), "pdf", "The second");
     let listed = |profile: &str, config: &str| {
-        let mut session = under(profile, first.path()).arg(second.path()).config(config).start();
+        let mut session = serve_as(profile, first.path()).arg(second.path()).config(config).start();
         description(&mut session, "skill")
     };
     for (profile, config, both) in [
@@ -240,7 +242,7 @@ fn the_operators_file_says_what_happens_to_duplicates() {
 }
 
 #[test]
-fn wrong_values_in_the_operators_file_are_told_with_file_and_line() {
+fn invalid_values_in_the_operators_file_are_reported_with_file_and_line() {
     let library = library(&SMALL);
     for (line, parts) in [
         ("profile: unifed", &["unifed", "skilljack"][..]),
@@ -255,7 +257,7 @@ fn wrong_values_in_the_operators_file_are_told_with_file_and_line() {
         ("duplicates: last", &["last", "first"]),
         ("catalogue: both", &["catalogue"]),
     ] {
-        let log = failed(serve(library.path()).config(&format!("# what clients see\n{line}\n")));
+        let log = startup_failure(serve(library.path()).config(&format!("# what clients see\n{line}\n")));
         assert!(log.contains("config.yaml:2"), "{line}: {log}");
         for part in parts {
             assert!(log.contains(part), "{part} of {line}: {log}");

@@ -1,6 +1,6 @@
 //! Profile `sk`: the contract of `sk mcp-server`.
 
-use super::{error, names, put, skill, text, tools, under};
+use super::{add_skill, error, names, serve_as, skill, text, tools};
 use crate::library;
 use serde_json::{Value, json};
 use skillcell_tests::{Session, write_files};
@@ -16,19 +16,19 @@ fn checkout() -> TempDir {
 }
 
 fn start(folder: &TempDir) -> Session {
-    let mut session = under("sk", folder.path()).silent();
+    let mut session = serve_as("sk", folder.path()).silent();
     session.initialize("2025-03-26");
     session
 }
 
 #[test]
-fn the_handshake_is_the_documents() {
+fn the_handshake_is_as_documented() {
     let folder = checkout();
-    let answer = under("sk", folder.path()).silent().initialize("2025-03-26");
+    let answer = serve_as("sk", folder.path()).silent().initialize("2025-03-26");
     let result = &answer["result"];
     assert_eq!(result["protocolVersion"], "2025-03-26");
     assert_eq!(result["serverInfo"], json!({"name": "sk-mcp", "version": env!("CARGO_PKG_VERSION")}));
-    // The document's last section came after the first: notifications are sent.
+    // The last section of the documentation supersedes the first: notifications are sent.
     assert_eq!(result["capabilities"]["tools"], json!({"listChanged": true}));
     let instructions = text(&result["instructions"]);
     assert!(instructions.contains("skills.list for exhaustive metadata"), "{instructions}");
@@ -37,7 +37,7 @@ fn the_handshake_is_the_documents() {
 }
 
 #[test]
-fn the_tools_have_the_documents_schemas() {
+fn the_tools_have_the_documented_schemas() {
     let folder = checkout();
     let mut session = start(&folder);
     let tools = tools(&mut session);
@@ -118,7 +118,7 @@ fn a_list_has_every_skill_file_at_any_depth_and_no_tree_skills() {
 }
 
 #[test]
-fn a_list_says_in_words_how_many_skills_matched() {
+fn a_list_has_a_text_with_the_number_of_skills() {
     let folder = checkout();
     let mut session = start(&folder);
     for (query, line) in [("", "2 skills"), ("pdf", "1 skill"), ("nothing", "0 skills")] {
@@ -129,7 +129,7 @@ fn a_list_says_in_words_how_many_skills_matched() {
 }
 
 #[test]
-fn a_search_finds_skills_with_every_word_and_shows_the_first_match() {
+fn a_search_needs_every_word_and_shows_the_first_match() {
     let folder = checkout();
     let mut session = start(&folder);
     let excerpt = " Run bd ready, then pick one. Close it when done. ";
@@ -165,7 +165,7 @@ fn wrong_arguments_are_invalid_parameters() {
 }
 
 #[test]
-fn a_file_that_cannot_be_understood_is_logged_and_skipped() {
+fn an_invalid_file_is_logged_and_skipped() {
     let folder = checkout();
     write_files(folder.path(), &[("broken/SKILL.md", "---\nname: broken\n---\n\nNo description.\n")]);
     let mut session = start(&folder);
@@ -175,10 +175,10 @@ fn a_file_that_cannot_be_understood_is_logged_and_skipped() {
 }
 
 #[test]
-fn every_call_sees_the_newest_files() {
+fn every_call_is_fresh() {
     let folder = checkout();
     let mut session = start(&folder);
-    put(folder.path(), "fresh", "Just written");
+    add_skill(folder.path(), "fresh", "Just written");
     assert_eq!(
         session.call_json("skills.list", json!({"query": "fresh"}))["skills"][0]["meta"]["description"],
         "Just written"
@@ -192,21 +192,21 @@ fn every_change_is_announced_with_a_reason() {
     let folder = checkout();
     let mut session = start(&folder);
     tools(&mut session);
-    // Neither the list of tools nor any description differs after this.
+    // This changes neither the list of tools nor any description.
     write_files(folder.path(), &[("beads/SKILL.md", &skill("beads", "Track work", "Another text."))]);
     let params = session.notification("notifications/tools/list_changed")["params"].clone();
     assert!(!text(&params["_meta"]["reason"]).is_empty(), "{params}");
-    put(folder.path(), "fresh", "Just written");
+    add_skill(folder.path(), "fresh", "Just written");
     session.notification("notifications/tools/list_changed");
 }
 
 #[test]
-fn many_changes_at_once_are_announced_a_few_times() {
+fn many_concurrent_changes_are_announced_a_few_times() {
     let folder = checkout();
     let mut session = start(&folder);
     tools(&mut session);
     for number in 0..200 {
-        put(folder.path(), &format!("bulk-{number}"), "One of many");
+        add_skill(folder.path(), &format!("bulk-{number}"), "One of many");
     }
     session.notification("notifications/tools/list_changed");
     let id = session.post("tools/call", json!({"name": "skills.list", "arguments": {"query": "bulk"}}));
@@ -225,9 +225,9 @@ fn many_changes_at_once_are_announced_a_few_times() {
 #[test]
 fn nothing_is_announced_before_the_handshake() {
     let folder = checkout();
-    let mut session = under("sk", folder.path()).silent();
+    let mut session = serve_as("sk", folder.path()).silent();
     session.wait_for_log("generation 1");
-    put(folder.path(), "fresh", "Just written");
+    add_skill(folder.path(), "fresh", "Just written");
     session.wait_for_log("generation 2");
     let client = json!({"name": "tests", "version": "1"});
     session.post("initialize", json!({"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": client}));

@@ -1,6 +1,6 @@
 //! Profile `skills-mcp`: six tools that answer with JSON as text.
 
-use super::{error, names, only_text, text, tools, under};
+use super::{error, names, only_text, serve_as, text, tools};
 use crate::library;
 use serde_json::{Value, json};
 use skillcell_tests::{Session, write_files};
@@ -13,11 +13,11 @@ fn content() -> TempDir {
 }
 
 fn start(folder: &TempDir) -> Session {
-    under("skills-mcp", folder.path()).start()
+    serve_as("skills-mcp", folder.path()).start()
 }
 
 #[test]
-fn the_tools_take_the_documents_arguments() {
+fn the_tools_have_the_documented_arguments() {
     let folder = content();
     let mut session = start(&folder);
     let tools = tools(&mut session);
@@ -25,7 +25,7 @@ fn the_tools_take_the_documents_arguments() {
         names(&tools),
         ["get_skill", "list_skills", "get_asset", "run_script", "report_usage", "refresh_skills"]
     );
-    // Each argument with its type, and those that are required.
+    // Each argument with its type, and the required ones.
     let expected = [
         (json!({"context": "string"}), json!(["context"])),
         (json!({"path": "string"}), Value::Null),
@@ -44,7 +44,7 @@ fn the_tools_take_the_documents_arguments() {
         for (name, kind) in arguments.as_object().unwrap() {
             assert_eq!(&properties[name]["type"], kind, "{name} of {tool}");
         }
-        // Besides those, only what the contract adds.
+        // Other arguments are only those that this server adds.
         let added: Vec<&String> = properties.keys().filter(|name| arguments.get(name.as_str()).is_none()).collect();
         let allowed: &[&str] = match text(&tool["name"]) {
             "get_skill" => &["include_assets", "skill_path"],
@@ -84,25 +84,25 @@ fn every_answer_is_one_text_with_json() {
 }
 
 #[test]
-fn feedback_is_logged_and_a_comment_only_where_texts_are_wanted() {
+fn feedback_is_logged_and_its_comment_only_if_enabled() {
     let folder = content();
     let comment = format!("Says nothing about\nlogout {}", "x".repeat(4_000));
     for include_text in [false, true] {
         let config = format!("analytics: {{enabled: true, include_text: {include_text}}}\n");
-        let mut session = under("skills-mcp", folder.path()).config(&config).start();
+        let mut session = serve_as("skills-mcp", folder.path()).config(&config).start();
         let feedback = json!({"skill_path": "auth", "useful": false, "comment": comment});
         let recorded = session.call_json("report_usage", feedback);
         assert_eq!(recorded, json!({"recorded": true, "message": "Feedback recorded for ui/react/auth"}));
         session.wait_for_log("`ui/react/auth` was not useful");
         let log = session.log();
         let line = log.lines().find(|line| line.contains("not useful")).unwrap();
-        assert_eq!(line.contains("about\\nlogout"), include_text, "on one line, or not at all: {line}");
-        assert!(line.len() < 500, "the beginning is enough: {line}");
+        assert_eq!(line.contains("about\\nlogout"), include_text, "on one line, or not logged: {line}");
+        assert!(line.len() < 500, "the comment is cut: {line}");
     }
 }
 
 #[test]
-fn a_refresh_counts_what_is_on_disk_now() {
+fn a_refresh_counts_the_skills_on_disk() {
     let folder = content();
     let mut session = start(&folder);
     let local = |skills: usize| {
@@ -123,7 +123,7 @@ fn a_refresh_counts_what_is_on_disk_now() {
 }
 
 #[test]
-fn a_second_refresh_meanwhile_is_told_at_once() {
+fn a_concurrent_refresh_is_refused_immediately() {
     let folder = content();
     let mut session = start(&folder);
     for round in 0..20 {
@@ -137,11 +137,11 @@ fn a_second_refresh_meanwhile_is_told_at_once() {
             serde_json::from_str::<Value>(only_text(&result)).unwrap()
         });
         assert!(answers.iter().any(|answer| answer["success"] == true), "{answers:?}");
-        // Whether the second came while the first was busy is a matter of luck, though not twenty times.
+        // The second refresh overlaps the first only by chance, but not never in twenty rounds.
         if let Some(second) = answers.iter().find(|answer| answer["success"] == false) {
             assert_eq!(*second, json!({"success": false}));
             return;
         }
     }
-    panic!("no refresh was ever told that another one is under way");
+    panic!("no refresh was refused because of another one");
 }

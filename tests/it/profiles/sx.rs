@@ -1,13 +1,13 @@
 //! Profile `sx`: `read_skill` and `query`.
 
-use super::{error, names, names_only_what_is_offered, only_text, refusal, text, tools, under};
+use super::{assert_names_only_offered_tools, error, names, only_text, refusal, serve_as, text, tools};
 use crate::library;
 use serde_json::{Value, json};
 use skillcell_tests::Session;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The skill of the document's example.
+/// Creates the skill of the documented example.
 fn reviewer() -> TempDir {
     library(&[
         (
@@ -20,16 +20,16 @@ fn reviewer() -> TempDir {
 
 fn start(folder: &TempDir) -> Session {
     // The tests themselves may run in a repository.
-    under("sx", folder.path()).folder(folder.path()).start()
+    serve_as("sx", folder.path()).folder(folder.path()).start()
 }
 
-fn described(schema: &Value, argument: &str) -> (String, String) {
+fn type_and_description(schema: &Value, argument: &str) -> (String, String) {
     let argument = &schema["properties"][argument];
     (text(&argument["type"]).to_owned(), text(&argument["description"]).to_owned())
 }
 
 #[test]
-fn the_tools_have_the_documents_parameters() {
+fn the_tools_have_the_documented_parameters() {
     let folder = reviewer();
     let mut session = start(&folder);
     let tools = tools(&mut session);
@@ -37,12 +37,12 @@ fn the_tools_have_the_documents_parameters() {
     let (read, query) = (&tools[0]["inputSchema"], &tools[1]["inputSchema"]);
     assert_eq!(read["required"], json!(["name"]));
     assert_eq!(read["properties"].as_object().unwrap().len(), 1);
-    assert_eq!(described(read, "name"), ("string".to_owned(), "Name of the skill to read".to_owned()));
+    assert_eq!(type_and_description(read, "name"), ("string".to_owned(), "Name of the skill to read".to_owned()));
     assert_eq!(query["required"], json!(["query", "integration"]));
     assert_eq!(query["properties"].as_object().unwrap().len(), 2);
     let question = "Natural language query describing what you want to know";
-    assert_eq!(described(query, "query"), ("string".to_owned(), question.to_owned()));
-    let (kind, service) = described(query, "integration");
+    assert_eq!(type_and_description(query, "query"), ("string".to_owned(), question.to_owned()));
+    let (kind, service) = type_and_description(query, "integration");
     assert!(kind == "string" && service.starts_with("Service to query"), "{service}");
     assert_eq!(query["properties"]["integration"]["enum"], json!(["github", "circleci", "linear", "gateway"]));
     assert!(text(&tools[0]["description"]).starts_with("Read a skill's full instructions and content"));
@@ -50,14 +50,14 @@ fn the_tools_have_the_documents_parameters() {
 }
 
 #[test]
-fn no_skill_is_named_before_it_is_asked_for() {
+fn no_skill_is_named_before_it_is_read() {
     let folder = reviewer();
-    let mut session = under("sx", folder.path()).silent();
+    let mut session = serve_as("sx", folder.path()).silent();
     let answer = session.initialize("2025-11-25");
     let instructions = text(&answer["result"]["instructions"]);
-    names_only_what_is_offered(&["read_skill", "query"], instructions);
-    let shown = format!("{instructions}{:?}", tools(&mut session));
-    assert!(!shown.contains("code-reviewer"), "{shown}");
+    assert_names_only_offered_tools(&["read_skill", "query"], instructions);
+    let texts = format!("{instructions}{:?}", tools(&mut session));
+    assert!(!texts.contains("code-reviewer"), "{texts}");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn references_of_a_skill_are_absolute_paths_if_the_file_exists() {
             standards.display()
         )
     );
-    // The file appears, and the next reading knows it.
+    // The file appears, and the next call resolves it.
     std::fs::write(folder.path().join("code-reviewer/missing.md"), "Now here.\n").unwrap();
     let read = session.call("read_skill", json!({"name": "code-reviewer"}));
     let expected = format!("And @{}/code-reviewer/missing.md\n", folder.path().display());
@@ -81,17 +81,17 @@ fn references_of_a_skill_are_absolute_paths_if_the_file_exists() {
 }
 
 #[test]
-fn a_name_that_is_not_found_is_refused_without_naming_other_tools() {
+fn an_unknown_name_is_refused_without_mentioning_other_tools() {
     let folder = reviewer();
     let mut session = start(&folder);
     let refused = session.call("read_skill", json!({"name": "code-review"}));
     assert_eq!(refusal(&refused), "no skill is called `code-review`\nhint: close names are `code-reviewer`");
     let refused = session.call("read_skill", json!({"name": "zzz"}));
-    names_only_what_is_offered(&["read_skill", "query"], refusal(&refused));
+    assert_names_only_offered_tools(&["read_skill", "query"], refusal(&refused));
 }
 
 #[test]
-fn a_query_without_its_parameters_is_an_invalid_parameter() {
+fn a_query_with_missing_parameters_is_invalid() {
     let folder = reviewer();
     let mut session = start(&folder);
     for (arguments, message) in [
@@ -110,14 +110,14 @@ fn a_query_needs_a_git_repository() {
     let mut session = start(&folder);
     let refused = session.call("query", question.clone());
     assert!(refusal(&refused).starts_with("not in a git repository"), "{refused}");
-    names_only_what_is_offered(&["read_skill", "query"], refusal(&refused));
+    assert_names_only_offered_tools(&["read_skill", "query"], refusal(&refused));
     assert!(Command::new("git").args(["init", "-q"]).current_dir(folder.path()).status().unwrap().success());
     let inner = folder.path().join("src/deep");
     std::fs::create_dir_all(&inner).unwrap();
-    for here in [folder.path(), &inner] {
-        let mut session = under("sx", folder.path()).folder(here).start();
+    for working_folder in [folder.path(), &inner] {
+        let mut session = serve_as("sx", folder.path()).folder(working_folder).start();
         let answer = session.call("query", question.clone());
         assert!(!answer.to_string().contains("not in a git repository"), "{answer}");
-        names_only_what_is_offered(&["read_skill", "query"], only_text(&answer));
+        assert_names_only_offered_tools(&["read_skill", "query"], only_text(&answer));
     }
 }

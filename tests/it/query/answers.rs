@@ -1,12 +1,12 @@
-//! Every question that the documentation shows, answered word by word, and answers that are kept or come in pages.
+//! The exact answer to every documented question, cached answers, and lists with pages.
 
-use super::scene::{Scene, Unusual, token};
+use super::scene::{Options, Scene, token};
 use crate::still_answers;
 use serde_json::json;
-use skillcell_tests::services::{Answer, Deed};
+use skillcell_tests::services::{Answer, Misbehavior};
 
 #[test]
-fn every_example_question_has_its_answer() {
+fn every_documented_question_is_answered() {
     let mut scene = Scene::start();
     for (integration, question, answer) in [
         ("github", "Get comments on this PR", "comments"),
@@ -33,7 +33,7 @@ fn every_example_question_has_its_answer() {
         ("gateway", "Get issues assigned to me", "json"),
     ] {
         let service = scene.service(integration);
-        // CircleCI in a house of its own has its pages there too.
+        // A self-hosted CircleCI has its web pages at the same address.
         let expected = service.expected(answer).replace("https://app.circleci.com", &service.address());
         assert_eq!(scene.ask(integration, question), expected, "{integration}: {question}");
         let line = scene.last_record();
@@ -57,63 +57,63 @@ fn every_example_question_has_its_answer() {
 }
 
 #[test]
-fn a_question_costs_requests_once_for_a_while_and_again_after_a_commit() {
-    let mut scene = Scene::start();
+fn an_answer_is_cached_until_the_next_commit() {
+    let mut scene = Scene::with(Options::settings("  cache_seconds: 3600\n"));
     let count = |scene: &Scene| scene.service("github").requests().len();
     let expected = scene.service("github").expected("pulls");
     let first = scene.ask("github", "List open pull requests");
     assert_eq!(first, expected);
-    let asked = count(&scene);
-    assert!(asked > 0);
+    let requests = count(&scene);
+    assert!(requests > 0);
     let again = scene.ask("github", " List  open pull\nrequests ");
-    assert!(again.starts_with(&format!("{first}\n\n(This was answered ")), "{again}");
-    assert_eq!((count(&scene), &scene.last_record()["outcome"]), (asked, &json!("answered before")));
+    assert!(again.starts_with(&format!("{first}\n\n(This answer is ")), "{again}");
+    assert_eq!((count(&scene), &scene.last_record()["outcome"]), (requests, &json!("answered before")));
     scene.ask("github", "list OPEN pull requests");
-    assert_eq!(count(&scene), 2 * asked);
+    assert_eq!(count(&scene), 2 * requests);
     scene.project.commit("Go on");
     scene.ask("github", "List open pull requests");
-    assert_eq!(count(&scene), 3 * asked);
+    assert_eq!(count(&scene), 3 * requests);
     scene.project.branch("other");
     scene.ask("github", "List open pull requests");
-    assert_eq!(count(&scene), 4 * asked);
+    assert_eq!(count(&scene), 4 * requests);
 }
 
 #[test]
-fn what_went_wrong_is_not_kept() {
+fn failures_are_not_cached() {
     let mut scene = Scene::start();
-    scene.service("linear").misbehave(Deed::Say(Answer::json(500, &json!({}))));
-    scene.refused("linear", "Get my assigned issues");
+    scene.service("linear").misbehave(Misbehavior::Say(Answer::json(500, &json!({}))));
+    scene.refusal("linear", "Get my assigned issues");
     scene.service("linear").behave();
     let expected = scene.service("linear").expected("my-issues");
     assert_eq!(scene.ask("linear", "Get my assigned issues"), expected);
 }
 
 #[test]
-fn answers_are_not_kept_where_nobody_wants_it() {
-    let mut scene = Scene::with(Unusual::settings("  cache_seconds: 0\n"));
-    let asked = [(); 2].map(|()| {
+fn answers_are_not_cached_if_disabled() {
+    let mut scene = Scene::with(Options::settings("  cache_seconds: 0\n"));
+    let requests = [(); 2].map(|()| {
         let before = scene.service("circleci").requests().len();
         scene.ask("circleci", "Show recent pipeline runs");
         scene.service("circleci").requests().len() - before
     });
-    assert!(asked[0] > 0 && asked[0] == asked[1], "{asked:?}");
+    assert!(requests[0] > 0 && requests[0] == requests[1], "{requests:?}");
 }
 
 #[test]
-fn what_the_repository_lacks_is_told_before_anybody_is_asked() {
+fn missing_facts_of_the_repository_are_reported_before_any_request() {
     let mut scene = Scene::start();
     scene.project.detach();
-    let told = scene.refused("linear", "Get the issue of this branch");
-    assert!(told.starts_with("a commit is checked out, and no branch\nhint: check out a branch"), "{told}");
+    let text = scene.refusal("linear", "Get the issue of this branch");
+    assert!(text.starts_with("a commit is checked out instead of a branch\nhint: check out a branch"), "{text}");
     scene.project.forget_remote();
     for name in ["github", "circleci"] {
         let question = if name == "github" { "List open pull requests" } else { "Show recent pipeline runs" };
-        let told = scene.refused(name, question);
-        assert!(told.starts_with("the repository has no remote whose address is understood\nhint: add one"), "{told}");
+        let text = scene.refusal(name, question);
+        assert!(text.starts_with("the repository has no remote with a recognized address\nhint: add one"), "{text}");
         assert_eq!(scene.last_record()["outcome"], "missing");
     }
     for name in ["github", "circleci", "linear"] {
-        assert!(scene.service(name).requests().is_empty(), "{name} was asked");
+        assert!(scene.service(name).requests().is_empty(), "{name} got a request");
     }
 }
 
@@ -131,21 +131,21 @@ fn lists_are_read_to_their_last_page() {
 }
 
 #[test]
-fn lists_without_an_end_end() {
+fn endless_lists_are_cut() {
     let mut scene = Scene::start();
     let service = scene.service("github");
-    // Each page names another one that was never seen.
+    // Each page links to a new one.
     let pull = json!({"number": 1, "title": "One of many", "state": "open", "user": {"login": "ada"}});
     let next = format!("<{}/repositories/1/pulls?page=2>; rel=\"next\"", service.address());
-    let other = format!("<{}/repositories/1/pulls?page=3>; rel=\"next\"", service.address());
-    service.misbehave(Deed::Turns(vec![
+    let further = format!("<{}/repositories/1/pulls?page=3>; rel=\"next\"", service.address());
+    service.misbehave(Misbehavior::Turns(vec![
         Answer::json(200, &json!([pull])).header("link", next),
-        Answer::json(200, &json!([pull])).header("link", other),
+        Answer::json(200, &json!([pull])).header("link", further),
     ]));
     let text = scene.ask("github", "List open pull requests");
     assert!(text.starts_with("3 open pull requests in octo-org/hello\n"), "{text}");
     assert!(text.ends_with("\n(There are more: only the first 3 pull requests were read.)"), "{text}");
-    // Three pages, and the reviews of what is on them.
+    // Three pages, and the reviews of their pull requests.
     assert_eq!(scene.service("github").requests().len(), 6, "{text}");
     assert_eq!(scene.last_record()["requests"].as_array().map(Vec::len), Some(6));
 }
@@ -159,11 +159,11 @@ fn a_service_is_tried_from_the_command_line() {
         let output = launch.arg("integration").arg("test").arg(name).with_home(&home).output();
         (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
     };
-    let (code, told) = run("github");
-    assert!(code == Some(0) && told.contains("`ada`"), "{told}");
-    scene.service("github").misbehave(Deed::Say(Answer::json(401, &json!({"message": "Bad credentials"}))));
-    let (code, told) = run("github");
-    assert!(code == Some(1) && told.contains("GITHUB_TOKEN") && !told.contains("s3cret"), "{told}");
+    let (code, text) = run("github");
+    assert!(code == Some(0) && text.contains("`ada`"), "{text}");
+    scene.service("github").misbehave(Misbehavior::Say(Answer::json(401, &json!({"message": "Bad credentials"}))));
+    let (code, text) = run("github");
+    assert!(code == Some(1) && text.contains("GITHUB_TOKEN") && !text.contains("s3cret"), "{text}");
     assert_eq!(scene.last_record()["outcome"], "tested");
     still_answers(&mut scene.session);
 }

@@ -1,8 +1,8 @@
-//! What whoever asks is told while an answer is being found.
+//! Progress of questions.
 
-use super::scene::{Scene, Unusual};
+use super::scene::{Options, Scene};
 use serde_json::{Value, json};
-use skillcell_tests::services::{Answer, Deed};
+use skillcell_tests::services::{Answer, Misbehavior};
 
 const QUESTION: &str = "Show issues in the current sprint";
 const STEPS: [&str; 3] = ["reading your teams", "reading the current cycles", "reading issues"];
@@ -15,15 +15,18 @@ fn ask(scene: &mut Scene, integration: &str, question: &str, meta: &Value) -> Va
 #[test]
 fn progress_comes_with_the_token_of_the_request() {
     for modern in [false, true] {
-        let mut scene = Scene::with(Unusual { modern, ..Unusual::default() });
+        let mut scene = Scene::with(Options { modern, ..Options::default() });
         let id = ask(&mut scene, "linear", QUESTION, &json!({"progressToken": "mine"}));
         let mut last = 0.0;
         for step in STEPS {
-            let told = scene.session.notice();
-            assert_eq!(told["method"], "notifications/progress", "{told}");
-            assert_eq!((&told["params"]["progressToken"], &told["params"]["message"]), (&json!("mine"), &json!(step)));
-            let progress = told["params"]["progress"].as_f64().unwrap();
-            assert!(progress > last, "{told}");
+            let notification = scene.session.notice();
+            assert_eq!(notification["method"], "notifications/progress", "{notification}");
+            assert_eq!(
+                (&notification["params"]["progressToken"], &notification["params"]["message"]),
+                (&json!("mine"), &json!(step))
+            );
+            let progress = notification["params"]["progress"].as_f64().unwrap();
+            assert!(progress > last, "{notification}");
             last = progress;
         }
         let answer = scene.session.answer(&id);
@@ -32,44 +35,48 @@ fn progress_comes_with_the_token_of_the_request() {
 }
 
 #[test]
-fn clients_without_a_token_read_it_as_log_messages() {
+fn clients_without_a_token_get_progress_as_log_messages() {
     let mut scene = Scene::start();
     let id = ask(&mut scene, "linear", QUESTION, &json!({}));
     for step in STEPS {
-        let told = scene.session.notice();
+        let notification = scene.session.notice();
         assert_eq!(
-            (&told["method"], &told["params"]["data"]),
+            (&notification["method"], &notification["params"]["data"]),
             (&json!("notifications/message"), &json!(step)),
-            "{told}"
+            "{notification}"
         );
-        assert_eq!(told["params"]["level"], "info", "{told}");
+        assert_eq!(notification["params"]["level"], "info", "{notification}");
     }
     scene.session.answer(&id);
     scene.session.result("logging/setLevel", json!({"level": "warning"}));
     let id = ask(&mut scene, "linear", "Get project status", &json!({}));
-    // Nothing comes before the answer.
+    // No message precedes the answer.
     assert_eq!(scene.session.next_message()["id"], id);
 }
 
 #[test]
-fn events_of_a_gateway_are_relayed_as_they_come() {
+fn events_of_a_gateway_are_relayed_immediately() {
     let mut scene = Scene::start();
     let parts = ["Querying GitHub API...", "Processing 15 comments..."]
         .map(|line| format!("event: progress\nmessage: {line}\n\n"));
     let [first, second] = parts;
     let last = "event: complete\ndata: 15 comments\n\n".to_owned();
     let stream = Answer::ok("text/event-stream", "");
-    scene.service("gateway").misbehave(Deed::Parts(stream, vec![first, second, last]));
+    scene.service("gateway").misbehave(Misbehavior::Parts(stream, vec![first, second, last]));
     let id = ask(&mut scene, "gateway", "Get comments on this PR", &json!({"progressToken": 7}));
     for line in ["Querying GitHub API...", "Processing 15 comments..."] {
-        let told = scene.session.notification("notifications/progress");
-        assert_eq!((&told["params"]["message"], &told["params"]["progressToken"]), (&json!(line), &json!(7)), "{told}");
-        // Only now the service says more.
+        let notification = scene.session.notification("notifications/progress");
+        assert_eq!(
+            (&notification["params"]["message"], &notification["params"]["progressToken"]),
+            (&json!(line), &json!(7)),
+            "{notification}"
+        );
+        // Only now the service sends the next event.
         scene.service("gateway").go_on();
     }
     let answer = scene.session.answer(&id);
     assert_eq!(answer["result"]["content"][0]["text"], "15 comments", "{answer}");
-    let [request] = &scene.service("gateway").requests()[..] else { panic!("it is asked once") };
+    let [request] = &scene.service("gateway").requests()[..] else { panic!("one request is expected") };
     assert_eq!((request.method.as_str(), request.target.as_str()), ("POST", "/ask"));
     let sent: Value = serde_json::from_slice(&request.body).unwrap();
     assert_eq!(sent["query"], "Get comments on this PR");
@@ -83,11 +90,11 @@ fn events_of_a_gateway_are_relayed_as_they_come() {
 #[test]
 fn a_question_can_be_cancelled() {
     let mut scene = Scene::start();
-    scene.service("gateway").misbehave(Deed::Hang);
+    scene.service("gateway").misbehave(Misbehavior::Hang);
     let id = ask(&mut scene, "gateway", "Get comments on this PR", &json!({}));
     scene.service("gateway").wait_for(1);
     scene.session.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
-    skillcell_tests::eventually("the end of the question in the record", || {
+    skillcell_tests::eventually("the cancelled question in the record", || {
         scene.record().last().is_some_and(|line| line["outcome"] == "cancelled")
     });
     scene.service("gateway").behave();

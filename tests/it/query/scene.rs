@@ -1,4 +1,4 @@
-//! A server in a project, and services that it asks.
+//! A server in a project, and the services of its integrations.
 
 use crate::{SMALL, serve};
 use serde_json::{Value, json};
@@ -6,19 +6,15 @@ use skillcell_tests::git_server::Authority;
 use skillcell_tests::services::Service;
 use skillcell_tests::{Project, Session};
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The services that were recorded: the name, the variable of the token, and the path of the address.
+/// The recorded services: name, variable of the token, and path of the address.
 const RECORDED: [(&str, &str, &str); 4] = [
     ("github", "GITHUB_TOKEN", ""),
     ("circleci", "CIRCLECI_TOKEN", ""),
     ("linear", "LINEAR_API_KEY", ""),
     ("gateway", "SKILLCELL_GATEWAY_TOKEN", "/ask"),
 ];
-
-/// Longer than any question of a test takes, unless it is asked to take longer.
-const SOON: Duration = Duration::from_secs(30);
 
 pub struct Scene {
     pub session: Session,
@@ -28,37 +24,37 @@ pub struct Scene {
     _trusted: TempDir,
 }
 
-/// What is not as usual about a scene.
+/// How a scene differs from the default.
 #[derive(Default)]
-pub struct Unusual {
+pub struct Options {
     /// More of `integrations` in the operator's file, indented. `{ca_file}` stands for the file with the authority.
     pub settings: String,
     /// Variables of the server.
     pub variables: Vec<(&'static str, String)>,
-    /// Whether the client speaks without a handshake.
+    /// Whether the session is stateless, without a handshake.
     pub modern: bool,
     pub authority: Authority,
 }
 
-impl Unusual {
+impl Options {
     pub fn settings(settings: impl Into<String>) -> Self {
         Self { settings: settings.into(), ..Self::default() }
     }
 }
 
 impl Scene {
-    /// Every recorded service is there.
+    /// Starts a server with every recorded service.
     pub fn start() -> Self {
-        Self::with(Unusual::default())
+        Self::with(Options::default())
     }
 
-    pub fn with(unusual: Unusual) -> Self {
-        let (project, authority) = (Project::with(&SMALL), unusual.authority);
+    pub fn with(options: Options) -> Self {
+        let (project, authority) = (Project::with(&SMALL), options.authority);
         let trusted = tempfile::tempdir().expect("a temporary folder");
         let ca_file = trusted.path().join("authority.pem");
         authority.write(&ca_file);
         let mut settings =
-            format!("integrations:\n{}", unusual.settings.replace("{ca_file}", &ca_file.display().to_string()));
+            format!("integrations:\n{}", options.settings.replace("{ca_file}", &ca_file.display().to_string()));
         let mut launch = serve(project.folder()).folder(project.folder());
         let mut services = Vec::new();
         for (name, variable, path) in RECORDED {
@@ -69,10 +65,10 @@ impl Scene {
             services.push((name, service));
         }
         launch = launch.config(&settings);
-        for (name, value) in unusual.variables {
+        for (name, value) in options.variables {
             launch = launch.env(name, &value);
         }
-        let session = if unusual.modern { launch.modern() } else { launch.start() };
+        let session = if options.modern { launch.modern() } else { launch.start() };
         Self { session, project, authority, services, _trusted: trusted }
     }
 
@@ -80,42 +76,40 @@ impl Scene {
         &self.services.iter().find(|(known, _)| *known == name).expect("a recorded service").1
     }
 
-    /// The answer to a question that has one.
+    /// Returns the answer to a question, which must succeed.
     pub fn ask(&mut self, integration: &str, question: &str) -> String {
-        let (text, is_error) = self.told(integration, question);
+        let (text, is_error) = self.query(integration, question);
         assert!(!is_error, "{integration} {question}: {text}");
         text
     }
 
-    /// Why a question has no answer, and what to do.
-    pub fn refused(&mut self, integration: &str, question: &str) -> String {
-        let (text, is_error) = self.told(integration, question);
+    /// Returns the refusal of a question, which must have a hint.
+    pub fn refusal(&mut self, integration: &str, question: &str) -> String {
+        let (text, is_error) = self.query(integration, question);
         assert!(is_error, "{integration} {question}: {text}");
-        assert!(text.contains("\nhint: "), "it says what to do: {text}");
+        assert!(text.contains("\nhint: "), "the hint is missing: {text}");
         text
     }
 
-    /// A text, and whether it is no answer.
-    pub fn told(&mut self, integration: &str, question: &str) -> (String, bool) {
-        let began = Instant::now();
+    /// Returns the text of the answer, and whether it is an error.
+    pub fn query(&mut self, integration: &str, question: &str) -> (String, bool) {
         let answer = self.session.call("query", json!({"query": question, "integration": integration}));
-        assert!(began.elapsed() < SOON, "{integration} {question}: {:?}", began.elapsed());
         let text = answer["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{question}: {answer}")).to_owned();
         (text, answer["isError"] == true)
     }
 
-    /// The lines of the record.
+    /// Returns the lines of the audit record.
     pub fn record(&self) -> Vec<Value> {
         super::record(&self.session)
     }
 
-    /// The last line of the record.
+    /// Returns the last line of the audit record.
     pub fn last_record(&self) -> Value {
         self.record().pop().expect("something is recorded")
     }
 }
 
-/// The token of a service, which nobody else may ever see.
+/// Returns the token of a service, which must not leak.
 pub fn token(name: &str) -> String {
     format!("s3cret-t0ken-of-{name}-4f7a")
 }

@@ -1,4 +1,4 @@
-//! What comes when a resource is read.
+//! The contents of resources.
 
 use super::{Roots, assert_unknown, bytes, collection, encoded, read, sha256, skill, text};
 use crate::{both_eras, library, serve};
@@ -9,11 +9,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-/// Largest file that is served unless the operator says otherwise.
+/// The default limit for a file.
 const LIMIT: usize = 1 << 20;
 
 #[test]
-fn a_collection_is_every_file_of_the_skill_each_by_a_uri_that_finds_it() {
+fn a_collection_has_every_file_of_the_skill_with_a_working_uri() {
     let roots = Roots::new();
     for mut session in roots.both_eras() {
         for (uri, skill, files) in [
@@ -36,20 +36,20 @@ fn a_collection_is_every_file_of_the_skill_each_by_a_uri_that_finds_it() {
     }
 }
 
-/// Every resource that is listed, by URI.
-fn everything(session: &mut Session) -> BTreeMap<String, Vec<u8>> {
+/// Returns the content of every listed resource by URI.
+fn all_resources(session: &mut Session) -> BTreeMap<String, Vec<u8>> {
     let listed = session.all("resources/list", "resources");
     let uris: Vec<&str> = listed.iter().map(|entry| entry["uri"].as_str().unwrap()).collect();
     uris.into_iter().map(|uri| (uri.to_owned(), bytes(&read(session, uri)))).collect()
 }
 
 #[test]
-fn tree_skills_are_documents_whose_bytes_are_always_the_same() {
+fn tree_skills_are_documents_with_stable_bytes() {
     let folder = repository().join("fixtures/skills");
     let [mut legacy, mut modern] = both_eras(&folder);
-    let first = everything(&mut legacy);
-    assert_eq!(first, everything(&mut modern));
-    assert_eq!(first, everything(&mut serve(&folder).start()), "after a restart");
+    let first = all_resources(&mut legacy);
+    assert_eq!(first, all_resources(&mut modern));
+    assert_eq!(first, all_resources(&mut serve(&folder).start()), "after a restart");
     let mut names = BTreeSet::new();
     for (uri, document) in &first {
         let document = String::from_utf8(document.clone()).unwrap();
@@ -65,8 +65,8 @@ fn tree_skills_are_documents_whose_bytes_are_always_the_same() {
         "UI > REACT (from ui/react/_index.md)",
         "FORMS (from ui/react/forms.md)",
     ];
-    let places: Vec<Option<usize>> = sections.iter().map(|section| forms.find(section)).collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {forms}");
+    let positions: Vec<Option<usize>> = sections.iter().map(|section| forms.find(section)).collect();
+    assert!(positions.iter().all(Option::is_some) && positions.is_sorted(), "{positions:?}: {forms}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_tree_skill_has_the_files_that_it_declares() {
 }
 
 #[test]
-fn bytes_are_exact_whatever_they_are() {
+fn every_kind_of_bytes_is_served_exactly() {
     let every_byte: Vec<u8> = (0..=255).collect();
     let cases: [(&str, &[u8], &str, bool); 12] = [
         ("every.bin", &every_byte, "application/octet-stream", false),
@@ -127,7 +127,7 @@ fn bytes_are_exact_whatever_they_are() {
 }
 
 #[test]
-fn what_is_hidden_or_elsewhere_is_refused() {
+fn hidden_and_outside_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     write_files(
         folder.path(),
@@ -189,7 +189,7 @@ fn what_is_hidden_or_elsewhere_is_refused() {
         ] {
             assert_unknown(&mut session, uri);
         }
-        // A link to another skill of the same root, or to something hidden, is found, and then not followed.
+        // A link to another skill of the same root, or to a hidden file, is found but not followed.
         for uri in [
             "skill://pdf/neighbour.txt",
             "skill://pdf/neighbour/own.txt",
@@ -224,7 +224,7 @@ fn a_file_is_served_whole_or_refused_with_both_sizes() {
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("1048577") && message.contains("1048576"), "{error}");
         assert_eq!(error["data"]["uri"], "skill://pdf/too-large.txt");
-        // A collection says how much of it is missing.
+        // A collection reports how many files are missing.
         let all = session.result("resources/read", json!({"uri": "skill://pdf/"}));
         let contents = all["contents"].as_array().unwrap();
         assert_eq!(contents.len(), 2, "SKILL.md and fits.txt");
@@ -235,24 +235,26 @@ fn a_file_is_served_whole_or_refused_with_both_sizes() {
 }
 
 #[test]
-fn what_changed_on_disk_is_served_at_once() {
+fn changes_on_disk_are_served_immediately() {
     let folder = library(&[
         ("pdf/SKILL.md", &skill("pdf", "x")),
         ("_root.md", "---\nkeywords: [r]\ndescription: d\n---\nrule 00\n"),
     ]);
     write_files(folder.path(), &[("leaf.md", "---\nkeywords: [l]\ndescription: d\n---\nleaf\n")]);
     for mut session in both_eras(folder.path()) {
-        for number in 10..40 {
-            // The same length each time: size alone would not tell.
+        for number in 10..25 {
+            // The size is always the same.
             let document = skill("pdf", &format!("edition {number}"));
             let parent = format!("---\nkeywords: [r]\ndescription: d\n---\nrule {number}\n");
             let asset = format!("asset {number}");
             write_files(folder.path(), &[("pdf/SKILL.md", &document), ("pdf/a.txt", &asset), ("_root.md", &parent)]);
-            assert_eq!(text(&mut session, "skill://pdf/a.txt"), asset);
-            assert_eq!(text(&mut session, "skill://pdf/SKILL.md"), document);
-            assert_eq!(text(&mut session, "skill://pdf"), document);
-            assert_eq!(collection(&mut session, "skill://pdf/")["skill://pdf/a.txt"], asset.as_bytes());
-            assert!(text(&mut session, "skill://leaf/SKILL.md").contains(&format!("rule {number}")));
+            let mut fresh = |uri: &str| session.fresh(|session| text(session, uri));
+            assert_eq!(fresh("skill://pdf/a.txt"), asset);
+            assert_eq!(fresh("skill://pdf/SKILL.md"), document);
+            assert_eq!(fresh("skill://pdf"), document);
+            assert!(fresh("skill://leaf/SKILL.md").contains(&format!("rule {number}")));
+            let all = session.fresh(|session| collection(session, "skill://pdf/"));
+            assert_eq!(all["skill://pdf/a.txt"], asset.as_bytes());
         }
         std::fs::remove_file(folder.path().join("pdf/a.txt")).unwrap();
         assert_unknown(&mut session, "skill://pdf/a.txt");
@@ -266,32 +268,34 @@ fn what_changed_on_disk_is_served_at_once() {
 }
 
 #[test]
-fn a_read_beside_a_list_is_as_new_as_the_disk() {
+fn a_read_concurrent_with_a_list_is_fresh() {
     let folder = library(&[("pdf/SKILL.md", &skill("pdf", "edition 0"))]);
     let mut session = serve(folder.path()).start();
-    for number in 1..=400_u32 {
+    for number in 1..=120_u32 {
         let edition = format!("edition {number}.");
         std::fs::write(folder.path().join("pdf/.next"), skill("pdf", &edition)).unwrap();
         std::fs::rename(folder.path().join("pdf/.next"), folder.path().join("pdf/SKILL.md")).unwrap();
-        // The list brings the change in, and the others come at any moment of that.
-        let list = session.post("prompts/list", json!({}));
-        for _ in 0..number % 40 * 1_000 {
-            std::hint::spin_loop();
-        }
         let tool = |name: &str, arguments: Value| ("tools/call", json!({"name": name, "arguments": arguments}));
-        let asked = [
-            ("resources/read", json!({"uri": "skill://pdf"})),
-            ("prompts/get", json!({"name": "pdf"})),
-            ("skills/get", json!({"uri": "skill://pdf/SKILL.md"})),
-            tool("skill", json!({"name": "pdf"})),
-            tool("get_skill", json!({"context": "x", "skill_path": "pdf"})),
-        ]
-        .map(|(method, params)| session.post(method, params));
-        session.answer(&list);
-        for (place, id) in asked.iter().enumerate() {
-            let answer = session.answer(id).to_string();
-            let expected = if place == 2 { sha256(skill("pdf", &edition).as_bytes()) } else { edition.clone() };
-            assert!(answer.contains(&expected), "{edition} was on disk before this was asked for: {answer}");
+        let answers = session.fresh(|session| {
+            // The list applies the change, and the others arrive at random times during that.
+            let list = session.post("prompts/list", json!({}));
+            for _ in 0..number % 40 * 1_000 {
+                std::hint::spin_loop();
+            }
+            let requests = [
+                ("resources/read", json!({"uri": "skill://pdf"})),
+                ("prompts/get", json!({"name": "pdf"})),
+                ("skills/get", json!({"uri": "skill://pdf/SKILL.md"})),
+                tool("skill", json!({"name": "pdf"})),
+                tool("get_skill", json!({"context": "x", "skill_path": "pdf"})),
+            ]
+            .map(|(method, params)| session.post(method, params));
+            session.answer(&list);
+            requests.map(|id| session.answer(&id).to_string())
+        });
+        for (index, answer) in answers.iter().enumerate() {
+            let expected = if index == 2 { sha256(skill("pdf", &edition).as_bytes()) } else { edition.clone() };
+            assert!(answer.contains(&expected), "{edition} was on disk before the request: {answer}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which resources there are.
+//! Which resources are listed.
 
 use super::{Roots, collection, encoded, skill, text};
 use crate::{both_eras, library, serve};
@@ -7,7 +7,7 @@ use skillcell_tests::write_files;
 use std::collections::BTreeSet;
 
 #[test]
-fn every_skill_is_listed_once_with_the_words_of_its_front_matter() {
+fn every_skill_is_listed_once_with_the_texts_of_its_front_matter() {
     for mut session in Roots::new().both_eras() {
         let list = session.result("resources/list", json!({}));
         let entries: Vec<Value> = list["resources"]
@@ -27,8 +27,8 @@ fn every_skill_is_listed_once_with_the_words_of_its_front_matter() {
         ];
         let expected: BTreeSet<String> = expected
             .iter()
-            .map(|(path, name, shown)| {
-                json!([format!("skill://{path}/SKILL.md"), name, shown, format!("About {name}"), "text/markdown"])
+            .map(|(path, name, title)| {
+                json!([format!("skill://{path}/SKILL.md"), name, title, format!("About {name}"), "text/markdown"])
                     .to_string()
             })
             .collect();
@@ -42,7 +42,7 @@ fn every_skill_is_listed_once_with_the_words_of_its_front_matter() {
 }
 
 #[test]
-fn newer_clients_are_told_how_long_an_answer_holds() {
+fn answers_to_newer_clients_have_a_ttl() {
     let folder = library(&crate::SMALL);
     for mut session in both_eras(folder.path()) {
         for (method, params) in [
@@ -53,7 +53,7 @@ fn newer_clients_are_told_how_long_an_answer_holds() {
             ("resources/read", json!({"uri": "skill://pdf/SKILL.md"})),
         ] {
             let result = session.result(method, params);
-            // What is on disk may change at any moment.
+            // Files may change at any time.
             let expected =
                 if session.is_stateless() { [json!(0), json!("complete")] } else { [json!(null), json!(null)] };
             assert_eq!([&result["ttlMs"], &result["resultType"]], expected.each_ref(), "{method}: {result}");
@@ -63,7 +63,7 @@ fn newer_clients_are_told_how_long_an_answer_holds() {
 }
 
 #[test]
-fn three_templates_say_what_can_be_read() {
+fn three_templates_describe_the_uris() {
     let folder = library(&crate::SMALL);
     for mut session in both_eras(folder.path()) {
         let list = session.result("resources/templates/list", json!({}));
@@ -79,7 +79,7 @@ fn three_templates_say_what_can_be_read() {
 }
 
 #[test]
-fn what_is_listed_is_what_can_be_read() {
+fn exactly_the_listed_files_can_be_read() {
     let names = [
         "back\\slash.txt",
         "\\start.txt",
@@ -109,7 +109,7 @@ fn what_is_listed_is_what_can_be_read() {
 }
 
 #[test]
-fn the_short_forms_are_listed_where_a_client_expects_them() {
+fn short_uris_are_listed_under_the_skilljack_profile() {
     let folder = library(&[
         ("a/pdf/SKILL.md", &skill("pdf", "x")),
         ("a/pdf/n.txt", "n"),

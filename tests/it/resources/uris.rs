@@ -1,4 +1,4 @@
-//! Which skill and which file a URI means.
+//! How URIs are resolved to skills and files.
 
 use super::{Roots, assert_unknown, collection, encoded, skill, text};
 use crate::{SKILLCELL, both_eras, library, serve};
@@ -26,7 +26,7 @@ fn every_form_of_a_uri_finds_its_bytes() {
             ("skill://office:pdf", "pdf of the plugin"),
             ("skill://office/pdf", "pdf of the plugin"),
             ("skill://office/pdf/SKILL.md", "pdf of the plugin"),
-            // The same path in two roots: the label, and the first root without one.
+            // The same path in two roots: with a label, or the first root.
             ("skill://one/shared/SKILL.md", "shared of one"),
             ("skill://two/shared/SKILL.md", "shared of two"),
             ("skill://two:shared", "shared of two"),
@@ -64,7 +64,7 @@ fn every_form_of_a_uri_finds_its_bytes() {
 }
 
 #[test]
-fn any_name_of_a_file_can_be_written_in_a_uri() {
+fn any_file_name_can_be_encoded_in_a_uri() {
     let names = [
         "grüße aus köln.txt",
         "50% off.md",
@@ -100,7 +100,7 @@ fn any_name_of_a_file_can_be_written_in_a_uri() {
 }
 
 #[test]
-fn names_of_skills_with_other_letters_are_encoded() {
+fn special_characters_in_skill_names_are_encoded() {
     let folder = library(&[
         ("größe #1/SKILL.md", &skill("größe #1", "first")),
         ("a/b c/SKILL.md", &skill("b c", "second")),
@@ -117,14 +117,14 @@ fn names_of_skills_with_other_letters_are_encoded() {
         assert!(text(&mut session, "skill://b%20c").ends_with("second\n"));
         assert!(text(&mut session, "skill://100%25").ends_with("third\n"));
         assert_eq!(text(&mut session, "skill://gr%C3%B6%C3%9Fe%20%231/q%3F.txt"), "a file");
-        // A fragment or query names nothing.
+        // URIs with a fragment or query are unknown.
         assert_unknown(&mut session, "skill://gr%C3%B6%C3%9Fe%20#1");
         assert_unknown(&mut session, "skill://gr%C3%B6%C3%9Fe%20%231/q?.txt");
     }
 }
 
 #[test]
-fn no_skill_takes_the_uri_of_another() {
+fn a_skill_cannot_take_over_the_uri_of_another() {
     let folder = tempfile::tempdir().unwrap();
     let evil = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nhunter2\n");
     write_files(
@@ -164,7 +164,7 @@ fn no_skill_takes_the_uri_of_another() {
 }
 
 #[test]
-fn folders_that_differ_only_in_case_are_kept_apart() {
+fn folders_that_differ_only_in_case_are_distinguished() {
     let folder = library(&[
         ("outer/SKILL.md", &skill("outer", "outer")),
         ("outer/Docs/a.txt", "upper"),

@@ -1,4 +1,4 @@
-//! Where hostile scripts run: skills, secrets beside them, links that lead there, and how a run is judged.
+//! The environment of hostile scripts: skills, secrets outside of them, links to the secrets, and checks of a run.
 
 use crate::{SMALL, serve, still_answers};
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Whatever runs scripts. The guest is a script itself.
+/// Everything that runs scripts. The guest is itself a script.
 pub const RUNTIMES: [&str; 4] = ["python", "javascript", "shell", "guest"];
 
-/// The hostile skills, with secrets around them and links that lead there.
+/// The hostile skills, with secrets around them and links to the secrets.
 pub struct Scene {
     pub folder: TempDir,
 }
@@ -53,7 +53,7 @@ impl Scene {
         scene
     }
 
-    /// A skill whose scripts are WebAssembly.
+    /// Adds a skill whose scripts are WebAssembly.
     pub fn add_programs(&self, skill: &str, programs: &[(String, Vec<u8>)]) {
         let scripts = self.library().join(skill).join("scripts");
         fs::create_dir_all(&scripts).unwrap();
@@ -80,29 +80,29 @@ impl Scene {
         self.library().join(format!("hostile-{runtime}"))
     }
 
-    /// A project of its own for each runtime.
+    /// Returns the project of a runtime.
     pub fn project(&self, runtime: &str) -> PathBuf {
         self.path().join(format!("project-{runtime}"))
     }
 
-    /// A server with a secret in its environment. More scripts run at once than there are cores.
+    /// Starts a server with a secret in its environment. More scripts run concurrently than there are cores.
     pub fn serve(&self, limits: &str) -> Session {
         let config = format!("scripts: {{runs_at_once: 16, {limits}}}");
-        serve(&self.library()).env("SECRET", "hunter2").config(&config).start()
+        serve(&self.library()).env("SECRET", "hunter2").config(&config).with_shared_cache().start()
     }
 
-    /// Everything there is, with links as they are.
+    /// Returns all files with their contents, and links with their targets.
     pub fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut tree = BTreeMap::new();
-        let mut waiting = vec![self.path().to_owned()];
-        while let Some(folder) = waiting.pop() {
+        let mut unvisited = vec![self.path().to_owned()];
+        while let Some(folder) = unvisited.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
                 let kind = fs::symlink_metadata(&path).unwrap().file_type();
                 let content = if kind.is_symlink() {
                     fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
                 } else if kind.is_dir() {
-                    waiting.push(path.clone());
+                    unvisited.push(path.clone());
                     Vec::new()
                 } else {
                     fs::read(&path).unwrap()
@@ -127,13 +127,13 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The modules of WASI 0.1 in `fixtures/hostile/wat`.
+/// Returns the names of the WASI 0.1 modules in `fixtures/hostile/wat`.
 pub fn module_names() -> Vec<String> {
     let listed = fs::read_dir(repository().join("fixtures/hostile/wat")).unwrap();
     listed.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
-/// A request for a script, and what to call it when something is wrong.
+/// A request for a script, and its name in error messages.
 pub struct Attempt {
     pub name: String,
     pub runtime: &'static str,
@@ -142,21 +142,21 @@ pub struct Attempt {
 
 impl Attempt {
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
-    pub fn new(runtime: &'static str, what: &str, args: Value) -> Self {
+    pub fn new(runtime: &'static str, attempt: &str, args: Value) -> Self {
         let mut args = args.as_object().cloned().unwrap_or_default();
         let file = match runtime {
-            "python" => format!("scripts/{what}.py"),
-            // `await` at the top belongs to modules.
-            "javascript" if what == "connect" => "scripts/connect.mjs".to_owned(),
-            "javascript" => format!("scripts/{what}.js"),
-            "shell" => format!("scripts/{what}.sh"),
+            "python" => format!("scripts/{attempt}.py"),
+            // Top-level `await` needs a module.
+            "javascript" if attempt == "connect" => "scripts/connect.mjs".to_owned(),
+            "javascript" => format!("scripts/{attempt}.js"),
+            "shell" => format!("scripts/{attempt}.sh"),
             _ => {
-                args.insert("attempt".to_owned(), json!(what));
+                args.insert("attempt".to_owned(), json!(attempt));
                 "scripts/guest.wasm".to_owned()
             }
         };
         let request = json!({"skill_path": format!("hostile-{runtime}"), "file": file, "args": args});
-        Self { name: format!("{what} in {runtime}"), runtime, request }
+        Self { name: format!("{attempt} in {runtime}"), runtime, request }
     }
 
     pub fn module(name: &str) -> Self {
@@ -169,46 +169,46 @@ impl Attempt {
         self
     }
 
-    /// WASI 0.2 tells only whether a program ended well.
+    /// Returns the expected exit code: WASI 0.2 reports only success or failure.
     pub fn code(&self, code: i64) -> i64 {
         if self.runtime == "guest" { i64::from(code != 0) } else { code }
     }
 }
 
-/// The same in every language.
+/// Returns an attempt for each runtime.
 #[expect(clippy::needless_pass_by_value, reason = "tests read better without `&`")]
-pub fn everywhere(what: &str, args: Value) -> Vec<Attempt> {
-    RUNTIMES.into_iter().map(|runtime| Attempt::new(runtime, what, args.clone())).collect()
+pub fn in_every_runtime(attempt: &str, args: Value) -> Vec<Attempt> {
+    RUNTIMES.into_iter().map(|runtime| Attempt::new(runtime, attempt, args.clone())).collect()
 }
 
-/// How a run ended.
-pub struct Ran {
+/// The outcome of a run.
+pub struct Outcome {
     pub name: String,
     pub result: Value,
 }
 
-impl Ran {
+impl Outcome {
     pub fn new(name: String, message: &Value) -> Self {
         let blocks = message["result"]["content"].as_array().unwrap_or_else(|| panic!("{name}: {message}"));
         let texts = blocks.iter().filter_map(|block| block["text"].as_str());
         let result = texts.filter_map(|text| serde_json::from_str(text).ok()).next_back();
-        let ran = Self { result: result.unwrap_or_else(|| panic!("{name}: {message}")), name };
+        let outcome = Self { result: result.unwrap_or_else(|| panic!("{name}: {message}")), name };
         for secret in ["hunter2", "root:", "BROKEN"] {
-            assert!(!ran.said().contains(secret), "{ran}");
+            assert!(!outcome.output().contains(secret), "{outcome}");
         }
-        ran
+        outcome
     }
 
     pub fn text(&self, field: &str) -> &str {
         self.result[field].as_str().unwrap_or_else(|| panic!("no {field}: {self}"))
     }
 
-    /// Both streams.
-    pub fn said(&self) -> String {
+    /// Returns stdout and stderr.
+    pub fn output(&self) -> String {
         format!("{}{}", self.text("stdout"), self.text("stderr"))
     }
 
-    pub fn held(&self) -> usize {
+    pub fn held_count(&self) -> usize {
         self.text("stdout").lines().filter(|line| line.starts_with("held")).count()
     }
 
@@ -218,7 +218,7 @@ impl Ran {
         self
     }
 
-    pub fn hit(&self, limit: Option<&str>) -> &Self {
+    pub fn hit_limit(&self, limit: Option<&str>) -> &Self {
         assert_eq!(self.result["limit_hit"].as_str(), limit, "{self}");
         self
     }
@@ -229,7 +229,7 @@ impl Ran {
     }
 }
 
-impl std::fmt::Display for Ran {
+impl std::fmt::Display for Outcome {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}: {:.3000}", self.name, self.result.to_string())
     }
@@ -244,19 +244,19 @@ pub fn post(session: &mut Session, attempts: Vec<Attempt>) -> Vec<(Attempt, Valu
     attempts.into_iter().map(post).collect()
 }
 
-pub fn wait(session: &mut Session, posted: Vec<(Attempt, Value)>) -> Vec<(Attempt, Ran)> {
+pub fn wait(session: &mut Session, posted: Vec<(Attempt, Value)>) -> Vec<(Attempt, Outcome)> {
     let wait = |(attempt, id): (Attempt, Value)| {
-        let ran = Ran::new(attempt.name.clone(), &session.answer(&id));
-        (attempt, ran)
+        let outcome = Outcome::new(attempt.name.clone(), &session.answer(&id));
+        (attempt, outcome)
     };
     posted.into_iter().map(wait).collect()
 }
 
-/// Runs them side by side. The server answers others meanwhile and afterwards.
-pub fn run(session: &mut Session, attempts: Vec<Attempt>) -> Vec<(Attempt, Ran)> {
+/// Runs attempts concurrently, and checks that the server answers other requests in the meantime and afterwards.
+pub fn run(session: &mut Session, attempts: Vec<Attempt>) -> Vec<(Attempt, Outcome)> {
     let posted = post(session, attempts);
     still_answers(session);
-    let ran = wait(session, posted);
+    let outcome = wait(session, posted);
     still_answers(session);
-    ran
+    outcome
 }

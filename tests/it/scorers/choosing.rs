@@ -1,6 +1,6 @@
-//! Which scorer is used, and what is said when it cannot be.
+//! Which scorer is used, and the errors if it cannot be.
 
-use super::{find, scored, skills};
+use super::{find, score_by_scorer, skills};
 use crate::serve;
 use serde_json::Value;
 use skillcell_tests::{Launch, component};
@@ -30,12 +30,12 @@ fn the_operator_chooses_and_the_command_line_overrides() {
             Some(name) => launch.arg("--scorer").arg(name).start(),
             None => launch.start(),
         };
-        assert_eq!(scored(&mut session), expected, "{yaml} {flag:?}");
+        assert_eq!(score_by_scorer(&mut session), expected, "{yaml} {flag:?}");
     }
 }
 
 #[test]
-fn the_scorers_in_the_binary_are_chosen_by_name() {
+fn bundled_scorers_are_chosen_by_name() {
     let folder = skills();
     for name in ["keyword", "bm25", "hybrid"] {
         let mut session = serve(folder.path()).arg("--scorer").arg(name).start();
@@ -44,18 +44,18 @@ fn the_scorers_in_the_binary_are_chosen_by_name() {
     }
 }
 
-/// What is said when the server does not start.
+/// Returns the message of a server that does not start.
 fn refusal(launch: Launch) -> String {
     let Output { status, stdout, stderr } = launch.output();
-    let told = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(2), "{told}");
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert_eq!(status.code(), Some(2), "{stderr}");
     assert!(stdout.is_empty());
-    assert_eq!(told.matches("hint: ").count(), 1, "{told}");
-    told
+    assert_eq!(stderr.matches("hint: ").count(), 1, "{stderr}");
+    stderr
 }
 
 #[test]
-fn what_cannot_be_meant_is_told_with_its_line() {
+fn invalid_settings_are_reported_with_their_line() {
     let folder = skills();
     for (yaml, line, part) in [
         ("matching:\n  scorer: mina\nscorers: {mine: a.wasm}\n", 2, "is `mina`, and there is no such scorer"),
@@ -63,58 +63,61 @@ fn what_cannot_be_meant_is_told_with_its_line() {
         ("matching:\n  scorer: {name: mina}\n", 2, "is `mina`, and there is no such scorer"),
         ("matching:\n  scorer: {}\n", 2, "must have either `name` or `file`"),
         ("matching:\n  scorer: {name: bm25, file: a.wasm}\n", 2, "must have either `name` or `file`"),
-        ("matching:\n  scorer: {name: bm25, sha256: ab}\n", 2, "pins `ab`, which is no digest"),
+        ("matching:\n  scorer: {name: bm25, sha256: ab}\n", 2, "pins `ab`, which is not a SHA-256 digest"),
         ("matching:\n  scorer: {nome: bm25}\n", 2, "unknown field `nome`"),
         ("matching:\n  scorer: [bm25]\n", 2, "a text or a map"),
         ("matching:\n  scorer: 3\n", 2, "a text or a map"),
-        ("scorers:\n  bm25: a.wasm\n", 2, "has the name of a scorer that is always there"),
+        ("scorers:\n  bm25: a.wasm\n", 2, "has the name of a built-in scorer"),
         ("scorers:\n  mine: {sha256: ab}\n", 2, "missing field `file`"),
-        ("scorers:\n  mine: {file: a.wasm, sha256: xyz}\n", 2, "pins `xyz`, which is no digest"),
-        ("scorers:\n  mine: ''\n", 2, "names no file"),
-        ("scorers:\n  a/b: a.wasm\n", 2, "`a/b` is no name"),
-        ("scorers:\n  mine: a.wasm\n  mine: b.wasm\n", 3, "`mine` stands here twice"),
+        ("scorers:\n  mine: {file: a.wasm, sha256: xyz}\n", 2, "pins `xyz`, which is not a SHA-256 digest"),
+        ("scorers:\n  mine: ''\n", 2, "has no file"),
+        ("scorers:\n  a/b: a.wasm\n", 2, "`a/b` is not a valid name"),
+        ("scorers:\n  mine: a.wasm\n  mine: b.wasm\n", 3, "duplicate key `mine`"),
     ] {
-        let told = refusal(serve(folder.path()).config(yaml));
-        assert!(told.contains(&format!("config.yaml:{line}:")) && told.contains(part), "{yaml} was told as {told}");
+        let stderr = refusal(serve(folder.path()).config(yaml));
+        assert!(
+            stderr.contains(&format!("config.yaml:{line}:")) && stderr.contains(part),
+            "{yaml} was reported as {stderr}"
+        );
     }
     let digest = "ab".repeat(32);
     let pinned = format!("matching:\n  scorer: {{name: hybrid, sha256: {digest}}}\n");
-    assert!(refusal(serve(folder.path()).config(&pinned)).contains("part of this binary"));
-    let told = refusal(with_config(folder.path(), "scorers: {mine: HOSTILE}\n").arg("--scorer").arg("mina"));
-    assert!(told.contains("--scorer is `mina`") && told.contains("`mine`"), "{told}");
+    assert!(refusal(serve(folder.path()).config(&pinned)).contains("pins a built-in scorer"));
+    let stderr = refusal(with_config(folder.path(), "scorers: {mine: HOSTILE}\n").arg("--scorer").arg("mina"));
+    assert!(stderr.contains("--scorer is `mina`") && stderr.contains("`mine`"), "{stderr}");
 }
 
 #[test]
-fn a_file_that_is_no_scorer_is_refused_with_one_clear_message() {
+fn a_file_that_is_not_a_scorer_is_refused_with_one_clear_message() {
     let (folder, files) = (skills(), tempfile::tempdir().unwrap());
     let exporting = |name: &str| format!("(component (instance) (export \"{name}\" (instance 0)))");
     let clock = "(component (type (instance (export \"now\" (func (result u64))))) (import \"wasi:clocks/monotonic-clock@0.2.0\" (instance (type 0))) (instance) (export \"skillcell:plugin/scoring@0.1.0\" (instance 1)))";
     for (text, part) in [
-        ("hello".to_owned(), "is no WebAssembly component"),
-        ("(module)".to_owned(), "is no WebAssembly component"),
-        ("(component)".to_owned(), "is no scorer: it exports nothing"),
-        (exporting("acme:thing/run@1.0.0"), "is no scorer: it exports `acme:thing/run@1.0.0`"),
-        (exporting("skillcell:plugin/scoring@0.2.0"), "is a scorer for `skillcell:plugin/scoring@0.2.0`"),
+        ("hello".to_owned(), "is not a WebAssembly component"),
+        ("(module)".to_owned(), "is not a WebAssembly component"),
+        ("(component)".to_owned(), "exports nothing instead of `skillcell:plugin/scoring@0.1.0`"),
+        (exporting("acme:thing/run@1.0.0"), "exports `acme:thing/run@1.0.0`"),
+        (exporting("skillcell:plugin/scoring@0.2.0"), "is built for `skillcell:plugin/scoring@0.2.0`"),
         (exporting("skillcell:plugin/scoring@0.1.0"), "does not fit world `scorer`"),
         (clock.to_owned(), "wasi:clocks/monotonic-clock"),
     ] {
         let file = files.path().join("x.wasm");
         let bytes = if text.starts_with('(') { wat::parse_str(&text).unwrap() } else { text.clone().into_bytes() };
         std::fs::write(&file, bytes).unwrap();
-        let told = refusal(serve(folder.path()).arg("--scorer").arg(&file));
-        assert!(told.contains(part) && told.matches("ERROR").count() == 1, "{text}: {told}");
+        let stderr = refusal(serve(folder.path()).arg("--scorer").arg(&file));
+        assert!(stderr.contains(part) && stderr.matches("ERROR").count() == 1, "{text}: {stderr}");
     }
     let large = files.path().join("large.wasm");
     std::fs::File::create(&large).unwrap().set_len((32 << 20) + 1).unwrap();
     for (file, part) in [
         (large, "has 33554433 bytes, and the limit is 33554432"),
-        (component("fragile-engine"), "is no scorer: it exports `skillcell:plugin/catalog@"),
-        (files.path().join("missing.wasm"), "cannot read the scorer"),
-        (files.path().join("missing/"), "cannot read the scorer"),
-        (files.path().to_owned().join("./"), "it is no file"),
+        (component("fragile-engine"), "exports `skillcell:plugin/catalog@"),
+        (files.path().join("missing.wasm"), "cannot be read"),
+        (files.path().join("missing/"), "cannot be read"),
+        (files.path().to_owned().join("./"), "it is not a file"),
     ] {
-        let told = refusal(serve(folder.path()).arg("--scorer").arg(&file));
-        assert!(told.contains(part), "{}: {told}", file.display());
+        let stderr = refusal(serve(folder.path()).arg("--scorer").arg(&file));
+        assert!(stderr.contains(part), "{}: {stderr}", file.display());
     }
 }
 
@@ -124,7 +127,7 @@ fn content_cannot_choose_a_scorer() {
     let yaml = format!("matching: {{scorer: {}}}\n", component("hostile-scorer").display());
     std::fs::write(folder.path().join("config.yaml"), yaml).unwrap();
     let mut session = serve(folder.path()).start();
-    assert_eq!(scored(&mut session), Value::Null);
+    assert_eq!(score_by_scorer(&mut session), Value::Null);
     let problems = crate::problems(&mut session, "message");
     assert!(problems.len() == 1 && problems[0].0 == "config.yaml", "{problems:?}");
 }

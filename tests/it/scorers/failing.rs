@@ -1,16 +1,12 @@
-//! Scorers that fail: the engine's own ranks in their place, and it is told once.
+//! Scorers that fail: the engine's own scorer ranks instead, and the failure is reported once.
 
-use super::{find, hostile, prepared, scored, skills, warnings};
+use super::{find, score_by_scorer, skills, wait_until_prepared, warnings, with_hostile_scorer};
 use crate::{library, problems};
 use serde_json::json;
 use skillcell_tests::write_files;
-use std::time::{Duration, Instant};
 
-/// The longest that a question may take whose scorer fails.
-const LONGEST: Duration = Duration::from_millis(100);
-
-/// What the hostile scorer does, and what is said about it.
-const DEEDS: [(&str, &str); 15] = [
+/// Ways in which the hostile scorer fails, and the logged reasons.
+const FAILURES: [(&str, &str); 15] = [
     ("trap", "the scorer crashed in `score`"),
     ("exit", "the scorer crashed in `score`"),
     ("recurse", "the scorer crashed in `score`: wasm trap: call stack exhausted"),
@@ -28,116 +24,105 @@ const DEEDS: [(&str, &str); 15] = [
     ("giant reason", "in `score`"),
 ];
 
-/// Most tries for each. The quickest counts, because the machine may be busy with other tests.
-const TRIES: usize = 20;
-
 #[test]
-fn each_failure_falls_back_in_time_and_all_are_told_once() {
+fn each_failure_falls_back_to_keywords_and_only_the_first_is_reported() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
-    let mut ready = 2;
-    let mut failures = 0;
-    for (deed, reason) in DEEDS {
-        let task = format!("form validation hostile: {deed}");
-        let mut quickest = Duration::MAX;
-        let before = failures;
-        while quickest >= LONGEST && failures < before + TRIES {
-            prepared(&session, ready);
-            let started = Instant::now();
-            let found = find(&mut session, &task);
-            quickest = quickest.min(started.elapsed());
-            assert_eq!((&found["skill_path"], &found["score"]), (&json!("forms"), &json!(1.0)), "{deed}");
-            (failures, ready) = (failures + 1, ready + 1);
-            // One good answer in between, so that it does not rest.
-            prepared(&session, ready);
-            assert_eq!(scored(&mut session), 0.9, "{deed}");
-        }
-        assert!(quickest < LONGEST, "{deed} took {quickest:?}");
-        let told = |line: &&str| line.contains("failure 1 of the scorer in a row") && line.contains(reason);
-        assert!(session.log().lines().filter(told).count() >= failures - before, "{deed}:\n{}", session.log());
+    let mut session = with_hostile_scorer(folder.path()).start();
+    let failures = FAILURES.len();
+    for (before, (failure, reason)) in FAILURES.into_iter().enumerate() {
+        wait_until_prepared(&session, 2 + before);
+        let found = find(&mut session, &format!("form validation hostile: {failure}"));
+        assert_eq!((&found["skill_path"], &found["score"]), (&json!("forms"), &json!(1.0)), "{failure}");
+        // A valid answer in between, so that the scorer is not suspended.
+        wait_until_prepared(&session, 3 + before);
+        assert_eq!(score_by_scorer(&mut session), 0.9, "{failure}");
+        let is_logged = |line: &str| line.contains("consecutive failure 1 of the scorer") && line.contains(reason);
+        session.wait_for_log_that(reason, |log| log.lines().any(is_logged));
     }
     let log = session.log();
-    assert_eq!(log.matches("of the scorer in a row").count(), failures);
+    assert_eq!(log.matches("of the scorer:").count(), failures);
     assert_eq!(warnings(&session), 1, "{log}");
-    let told = problems(&mut session, "message");
-    let [(file, message)] = &told[..] else { panic!("{told:?}") };
+    let reported = problems(&mut session, "message");
+    let [(file, message)] = &reported[..] else { panic!("{reported:?}") };
     assert_eq!(file, "hostile_scorer.wasm");
-    assert!(message.starts_with(DEEDS[0].1) && !message.contains("rests"), "{message}");
+    assert!(message.starts_with(FAILURES[0].1) && !message.contains("suspended"), "{message}");
     assert_eq!(problems(&mut session, "root"), [(file.clone(), "scorer".to_owned())]);
 }
 
 #[test]
-fn three_failures_in_a_row_and_the_scorer_rests() {
+fn a_scorer_is_suspended_after_three_consecutive_failures() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
+    let mut session = with_hostile_scorer(folder.path()).start();
     for failure in 0..3 {
-        prepared(&session, 2 + failure);
+        wait_until_prepared(&session, 2 + failure);
         assert_eq!(find(&mut session, "form validation hostile: trap")["skill_path"], "forms");
     }
-    session.wait_for_log("failed 3 times in a row and rests");
+    session.wait_for_log("failed 3 times in a row and is suspended");
     for _ in 0..5 {
         assert_eq!(find(&mut session, "form validation hostile: trap")["skill_path"], "forms");
         assert_eq!(find(&mut session, "form validation")["skill_path"], "forms");
     }
-    assert_eq!(session.log().matches("of the scorer in a row").count(), 3, "it is not asked any more");
+    assert_eq!(session.log().matches("of the scorer:").count(), 3, "it is no longer called");
     assert_eq!(warnings(&session), 1);
-    let told = problems(&mut session, "message");
-    assert!(told.len() == 1 && told[0].1.contains("it rests until its file changes"), "{told:?}");
+    let reported = problems(&mut session, "message");
+    assert!(reported.len() == 1 && reported[0].1.contains("it is suspended until its file changes"), "{reported:?}");
 }
 
 #[test]
-fn a_skill_that_breaks_the_scorer_costs_the_scorer_and_no_answer() {
-    for deed in ["trap", "spin", "eat memory"] {
-        let bad = format!("---\nkeywords: [bad]\ndescription: d\n---\nhostile update: {deed}\n");
+fn a_skill_that_crashes_the_scorer_disables_it_but_costs_no_answer() {
+    for failure in ["trap", "spin", "eat memory"] {
+        let bad = format!("---\nkeywords: [bad]\ndescription: d\n---\nhostile update: {failure}\n");
         let at_start = library(&[("bad.md", &bad), ("good.md", "---\nkeywords: [good]\ndescription: d\n---\n")]);
         let later = skills();
-        let mut sessions = [hostile(at_start.path()).start(), hostile(later.path()).start()];
-        assert_eq!(scored(&mut sessions[1]), 0.9);
+        let mut sessions = [with_hostile_scorer(at_start.path()).start(), with_hostile_scorer(later.path()).start()];
+        assert_eq!(score_by_scorer(&mut sessions[1]), 0.9);
         write_files(later.path(), &[("bad.md", &bad)]);
         for mut session in sessions {
-            assert_eq!(find(&mut session, "bad")["skill_path"], "bad", "{deed}");
-            session.wait_for_log("failed 3 times in a row and rests");
-            assert_eq!(find(&mut session, "bad")["skill_path"], "bad", "{deed}");
+            assert_eq!(find(&mut session, "bad")["skill_path"], "bad", "{failure}");
+            session.wait_for_log("failed 3 times in a row and is suspended");
+            assert_eq!(find(&mut session, "bad")["skill_path"], "bad", "{failure}");
             assert_eq!(warnings(&session), 1, "{}", session.log());
-            let told = problems(&mut session, "message");
-            assert!(told.len() == 1 && told[0].1.contains("in `update`"), "{deed}: {told:?}");
+            let reported = problems(&mut session, "message");
+            assert!(reported.len() == 1 && reported[0].1.contains("in `update`"), "{failure}: {reported:?}");
         }
     }
 }
 
 #[test]
-fn a_scorer_that_spins_over_a_change_holds_up_no_other_question() {
+fn a_scorer_that_spins_over_a_change_does_not_block_requests() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
-    assert_eq!(scored(&mut session), 0.9);
+    let mut session = with_hostile_scorer(folder.path()).start();
+    assert_eq!(score_by_scorer(&mut session), 0.9);
     let bad = "---\nkeywords: [bad]\ndescription: d\n---\nhostile update: spin\n";
-    let mut slowest = Duration::ZERO;
     write_files(folder.path(), &[("bad.md", bad)]);
-    while !session.log().contains("failed 3 times in a row and rests") {
-        let started = Instant::now();
+    let mut answers = 0;
+    while !session.log().contains("failed 3 times in a row and is suspended") {
         assert_eq!(find(&mut session, "form validation grapes")["skill_path"], "forms");
-        slowest = slowest.max(started.elapsed());
+        answers += 1;
     }
-    assert!(slowest < LONGEST * 3, "on a busy machine: {slowest:?}");
+    // A request that waits for the scorer gets one answer for each of its failures.
+    assert!(answers > 10, "{answers} answers");
     assert!(session.log().contains("stopped in `update` after "), "{}", session.log());
 }
 
 #[test]
-fn a_large_skill_that_makes_the_scorer_spin_costs_the_start_two_seconds_at_most() {
+fn the_time_limit_of_a_scorer_grows_with_the_skill_but_is_bounded() {
     let long = "x".repeat(900 << 10);
     let bad = format!("---\nkeywords: [bad]\ndescription: d\n---\n{long}\nhostile update: spin\n");
     let folder = library(&[("bad.md", &bad), ("good.md", "---\nkeywords: [good]\ndescription: d\n---\n")]);
-    let mut session = hostile(folder.path()).start();
+    let mut session = with_hostile_scorer(folder.path()).start();
     assert_eq!(find(&mut session, "good")["skill_path"], "good");
     session.wait_for_log_that("the limit", |log| {
-        ["2000 ms", "4000000000 steps"].iter().any(|limit| log.contains(&format!("stopped in `update` after {limit}")))
+        ["2000 ms", "4000000000 units of fuel"]
+            .iter()
+            .any(|limit| log.contains(&format!("stopped in `update` after {limit}")))
     });
 }
 
 #[test]
-fn many_questions_at_once_that_break_the_scorer_are_all_answered() {
+fn concurrent_requests_that_crash_the_scorer_are_all_answered() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
+    let mut session = with_hostile_scorer(folder.path()).start();
     let question = json!({"name": "get_skill", "arguments": {"context": "form validation hostile: trap"}});
     let ids: Vec<_> = (0..20).map(|_| session.post("tools/call", question.clone())).collect();
     for id in ids {
@@ -149,14 +134,15 @@ fn many_questions_at_once_that_break_the_scorer_are_all_answered() {
 }
 
 #[test]
-fn a_scorer_that_talks_a_lot_is_heard_a_little() {
+fn the_log_output_of_a_scorer_is_limited() {
     let folder = skills();
-    let mut session = hostile(folder.path()).start();
-    for deed in ["log", "print", "long reason"] {
-        find(&mut session, &format!("grapes hostile: {deed}"));
+    let mut session = with_hostile_scorer(folder.path()).start();
+    for failure in ["log", "print", "long reason"] {
+        find(&mut session, &format!("grapes hostile: {failure}"));
     }
-    prepared(&session, 2);
-    let lines = session.log().matches("hostile_scorer.wasm: line ").count();
-    assert_eq!(lines, 20);
+    wait_until_prepared(&session, 2);
+    let lines = |log: &str| log.matches("hostile_scorer.wasm: line ").count();
+    session.wait_for_log_that("20 lines", |log| lines(log) >= 20);
+    assert_eq!(lines(&session.log()), 20);
     assert!(session.log().contains("line 0\\nand more"), "on one line");
 }

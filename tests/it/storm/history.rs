@@ -1,5 +1,6 @@
-//! What was on disk when.
+//! Which states were on disk, and when.
 
+use skillcell_tests::MAX_WAIT;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -7,40 +8,40 @@ use std::time::Instant;
 
 /// All skills of the storm by name, each with its states.
 pub struct Library {
-    histories: BTreeMap<String, Mutex<Vec<Lived>>>,
+    histories: BTreeMap<String, Mutex<Vec<TimedState>>>,
 }
 
-/// A state, from before it began until after it ended.
-struct Lived {
+/// A state, and a period that is at least as long as it was on disk.
+struct TimedState {
     state: State,
-    began: Instant,
+    started: Instant,
     ended: Option<Instant>,
 }
 
 #[derive(Debug, Clone)]
 pub enum State {
-    /// There is no such file, or no skill in it.
+    /// There is no such file, or it is not a skill.
     Missing,
     Whole(String),
-    /// A text that is being written: any beginning of it.
+    /// A text that is being written: any prefix of it.
     Growing(String),
 }
 
-/// What a server said about one skill.
+/// What a server answered about one skill.
 #[derive(Debug)]
-pub enum Answered {
+pub enum SkillAnswer {
     Nothing,
     /// The whole file.
     Text(String),
-    /// What comes after its front matter.
+    /// The text after its front matter.
     Body(String),
-    /// Something that ends with it.
+    /// A text that ends with the body.
     Ends(String),
     Description(String),
 }
 
 impl Library {
-    /// Each writer has folder skills that move, and tree skills that stay.
+    /// Creates skills for each writer: folder skills that move, and tree skills that do not.
     pub fn new(writers: usize) -> Self {
         let names = (0..writers).flat_map(|writer| {
             let folders = (0..4).map(move |number| format!("w{writer}-folder-{number}"));
@@ -53,58 +54,63 @@ impl Library {
         self.histories.keys().map(String::as_str)
     }
 
-    /// Does something that leads to a state, and notes when.
+    /// Makes a change that leads to these states, and records when.
     pub fn change(&self, name: &str, states: impl IntoIterator<Item = State>, change: impl FnOnce()) {
         let history = || self.histories[name].lock().unwrap();
-        let began = Instant::now();
+        let started = Instant::now();
         let before = history().len();
-        history().extend(states.into_iter().map(|state| Lived { state, began, ended: None }));
+        history().extend(states.into_iter().map(|state| TimedState { state, started, ended: None }));
         change();
         let ended = Some(Instant::now());
         let mut history = history();
         let last = history.len() - 1;
-        for lived in history[..last].iter_mut().skip(before.saturating_sub(1)) {
-            lived.ended = lived.ended.or(ended);
+        for timed in history[..last].iter_mut().skip(before.saturating_sub(1)) {
+            timed.ended = timed.ended.or(ended);
         }
     }
 
-    /// Whether this was a state of the skill at any moment of the question, else the states that were.
-    pub fn check(&self, name: &str, answered: &Answered, (asked, got): (Instant, Instant)) -> Result<(), String> {
+    /// Checks that this was a state of the skill at some time during the request. The error lists the actual states.
+    ///
+    /// An answer may be an earlier state if it took so long that the server may have stopped waiting for the disk.
+    pub fn check(&self, name: &str, answer: &SkillAnswer, (sent, received): (Instant, Instant)) -> Result<(), String> {
         let history = self.histories[name].lock().unwrap();
-        let current = |lived: &&Lived| lived.began <= got && lived.ended.is_none_or(|ended| ended >= asked);
-        if history.iter().filter(current).any(|lived| lived.state.allows(answered)) {
+        let may_be_stale = received - sent >= MAX_WAIT;
+        let current = |timed: &&TimedState| {
+            timed.started <= received && (may_be_stale || timed.ended.is_none_or(|ended| ended >= sent))
+        };
+        if history.iter().filter(current).any(|timed| timed.state.allows(answer)) {
             return Ok(());
         }
         let mut states = String::new();
-        for lived in history.iter().filter(current) {
-            let _ = write!(states, "\n{:?}", lived.state);
+        for timed in history.iter().filter(current) {
+            let _ = write!(states, "\n{:?}", timed.state);
         }
-        if let Some((place, lived)) = history.iter().enumerate().rfind(|(_, lived)| lived.state.allows(answered)) {
-            let late = lived.ended.map(|ended| asked.duration_since(ended));
-            let _ = write!(states, "\n(state {place} of {} was, {late:?} before the question)", history.len());
+        if let Some((index, timed)) = history.iter().enumerate().rfind(|(_, timed)| timed.state.allows(answer)) {
+            let late = timed.ended.map(|ended| sent.duration_since(ended));
+            let _ = write!(states, "\n(state {index} of {} ended {late:?} before the request)", history.len());
         }
-        let _ = write!(states, "\n(the question took {:?})", got - asked);
+        let _ = write!(states, "\n(the request took {:?})", received - sent);
         Err(states)
     }
 }
 
 impl State {
-    fn allows(&self, answered: &Answered) -> bool {
-        match (self, answered) {
-            (Self::Missing | Self::Growing(_), Answered::Nothing) => true,
-            (Self::Missing, _) | (Self::Whole(_), Answered::Nothing) => false,
-            (Self::Whole(text), Answered::Text(said)) => said == text,
-            (Self::Whole(text), Answered::Body(said)) => said == body(text),
-            (Self::Whole(text), Answered::Ends(said)) => said.trim_end().ends_with(body(text)),
-            (Self::Growing(text), Answered::Text(said)) => text.starts_with(said),
-            (Self::Growing(text), Answered::Body(said)) => body(text).starts_with(said),
-            (Self::Growing(text), Answered::Ends(said)) => {
-                let said = said.trim_end();
-                let grown = body(text);
-                said.ends_with("---") || (1..=grown.len()).any(|length| said.ends_with(&grown[..length]))
+    fn allows(&self, answer: &SkillAnswer) -> bool {
+        match (self, answer) {
+            (Self::Missing | Self::Growing(_), SkillAnswer::Nothing) => true,
+            (Self::Missing, _) | (Self::Whole(_), SkillAnswer::Nothing) => false,
+            (Self::Whole(file), SkillAnswer::Text(text)) => text == file,
+            (Self::Whole(file), SkillAnswer::Body(text)) => text == body(file),
+            (Self::Whole(file), SkillAnswer::Ends(text)) => text.trim_end().ends_with(body(file)),
+            (Self::Growing(file), SkillAnswer::Text(text)) => file.starts_with(text),
+            (Self::Growing(file), SkillAnswer::Body(text)) => body(file).starts_with(text),
+            (Self::Growing(file), SkillAnswer::Ends(text)) => {
+                let text = text.trim_end();
+                let body = body(file);
+                text.ends_with("---") || (1..=body.len()).any(|length| text.ends_with(&body[..length]))
             }
-            (Self::Whole(text) | Self::Growing(text), Answered::Description(said)) => {
-                text.lines().any(|line| line.strip_prefix("description: ") == Some(said))
+            (Self::Whole(file) | Self::Growing(file), SkillAnswer::Description(text)) => {
+                file.lines().any(|line| line.strip_prefix("description: ") == Some(text))
             }
         }
     }
@@ -114,7 +120,7 @@ fn body(text: &str) -> &str {
     text.rsplit("---\n").next().unwrap().trim()
 }
 
-/// The file of a skill in one of its versions.
+/// Returns a version of the file of a skill.
 pub fn text(name: &str, version: usize) -> String {
     let head = if name.contains('/') { "keywords: [stormy]".to_owned() } else { format!("name: {name}") };
     let lines: String =
@@ -124,7 +130,7 @@ pub fn text(name: &str, version: usize) -> String {
     )
 }
 
-/// Which skill a description is of.
+/// Returns the name of the skill that a description belongs to.
 pub fn name_in(description: &str) -> &str {
     description.rsplit(" of ").next().unwrap()
 }

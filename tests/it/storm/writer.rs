@@ -1,4 +1,4 @@
-//! One who creates, edits, renames, deletes and breaks skills of its own.
+//! A writer that creates, edits, renames, deletes and breaks its own skills.
 
 use super::history::{Library, State, text};
 use skillcell_tests::Numbers;
@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Longest pause between two changes, in milliseconds.
-const LONGEST_PAUSE: usize = 6;
+/// The longest pause between two changes, in milliseconds.
+const MAX_PAUSE: usize = 6;
 
-/// A front matter without a description is no skill.
+/// Not a skill, because its front matter has no description.
 const BROKEN: &str = "---\nname: broken\n---\n\nA stormy file.\n";
 
 pub struct Writer<'a> {
@@ -21,54 +21,55 @@ pub struct Writer<'a> {
     version: usize,
 }
 
-/// A skill and where it is at the moment.
+/// A skill and its current location.
 struct Skill {
     name: String,
     /// Below the root: its folder, or the file of a tree skill.
-    place: PathBuf,
+    location: PathBuf,
     exists: bool,
 }
 
 impl<'a> Writer<'a> {
     pub fn new(root: &'a Path, library: &'a Library, number: usize) -> Self {
-        let mine = library.skills().filter(|name| name.trim_start_matches("tree/").starts_with(&format!("w{number}-")));
+        let names =
+            library.skills().filter(|name| name.trim_start_matches("tree/").starts_with(&format!("w{number}-")));
         let skill = |name: &str| {
-            let place = if name.contains('/') { format!("{name}.md") } else { name.to_owned() };
-            Skill { name: name.to_owned(), place: place.into(), exists: true }
+            let location = if name.contains('/') { format!("{name}.md") } else { name.to_owned() };
+            Skill { name: name.to_owned(), location: location.into(), exists: true }
         };
-        let skills = mine.map(skill).collect();
+        let skills = names.map(skill).collect();
         Self { root, library, skills, numbers: Numbers(number as u64 + 1), version: 1 }
     }
 
-    /// The first version of every skill.
+    /// Writes a valid version of every skill.
     pub fn create_all(&mut self) {
         for number in 0..self.skills.len() {
             self.write_whole(number, None);
         }
     }
 
-    /// Leaves every skill in a state that can be served.
-    pub fn mend_all(&mut self) {
+    /// Makes every skill valid again.
+    pub fn restore_all(&mut self) {
         self.create_all();
     }
 
     pub fn change_something(&mut self) {
         self.version += 1;
         let number = self.numbers.below(self.skills.len());
-        let (exists, moves) = (self.skills[number].exists, !self.skills[number].name.contains('/'));
+        let (exists, can_move) = (self.skills[number].exists, !self.skills[number].name.contains('/'));
         match self.numbers.below(10) {
             _ if !exists => self.write_whole(number, None),
             0..=2 => self.write_whole(number, None),
             5 => self.write_whole(number, Some(BROKEN)),
             6 => self.delete(number),
-            7 | 8 if moves => self.rename(number),
-            9 if moves => self.move_elsewhere(number),
+            7 | 8 if can_move => self.rename(number),
+            9 if can_move => self.move_to_another_folder(number),
             _ => self.write_in_place(number),
         }
-        std::thread::park_timeout(Duration::from_millis(self.numbers.below(LONGEST_PAUSE) as u64));
+        std::thread::park_timeout(Duration::from_millis(self.numbers.below(MAX_PAUSE) as u64));
     }
 
-    /// Puts a new text in the place of the old one, all at once.
+    /// Replaces the text in one step.
     fn write_whole(&mut self, number: usize, broken: Option<&str>) {
         let skill = &mut self.skills[number];
         let text = broken.map_or_else(|| text(&skill.name, self.version), str::to_owned);
@@ -83,7 +84,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// Writes the file piece by piece, as some editors do. Whoever reads meanwhile sees a beginning.
+    /// Writes the file in parts, as some editors do. A reader may see a prefix.
     fn write_in_place(&mut self, number: usize) {
         let skill = &self.skills[number];
         let text = text(&skill.name, self.version);
@@ -101,31 +102,31 @@ impl<'a> Writer<'a> {
     fn delete(&mut self, number: usize) {
         let skill = &mut self.skills[number];
         skill.exists = false;
-        let place = self.root.join(&skill.place);
+        let location = self.root.join(&skill.location);
         self.library.change(&skill.name, [State::Missing], || {
-            if place.is_dir() { fs::remove_dir_all(place).unwrap() } else { fs::remove_file(place).unwrap() }
+            if location.is_dir() { fs::remove_dir_all(location).unwrap() } else { fs::remove_file(location).unwrap() }
         });
     }
 
-    /// Gives the folder of a skill another name. The skill is there all the time.
+    /// Renames the folder of a skill, which exists all the time.
     fn rename(&mut self, number: usize) {
         let name = format!("{}-at-{}", self.skills[number].name, self.version);
-        let place = self.skills[number].place.with_file_name(name);
-        self.put(number, place);
+        let location = self.skills[number].location.with_file_name(name);
+        self.move_to(number, location);
     }
 
-    /// The same into another folder.
-    fn move_elsewhere(&mut self, number: usize) {
-        let folder = format!("shelf-{}", self.numbers.below(3));
+    /// Moves a skill to another folder. It exists all the time.
+    fn move_to_another_folder(&mut self, number: usize) {
+        let folder = format!("folder-{}", self.numbers.below(3));
         fs::create_dir_all(self.root.join(&folder)).unwrap();
-        let name = self.skills[number].place.file_name().unwrap().to_owned();
-        self.put(number, Path::new(&folder).join(name));
+        let name = self.skills[number].location.file_name().unwrap().to_owned();
+        self.move_to(number, Path::new(&folder).join(name));
     }
 
-    fn put(&mut self, number: usize, place: PathBuf) {
+    fn move_to(&mut self, number: usize, location: PathBuf) {
         let skill = &mut self.skills[number];
-        let (from, to) = (self.root.join(&skill.place), self.root.join(&place));
-        skill.place = place;
+        let (from, to) = (self.root.join(&skill.location), self.root.join(&location));
+        skill.location = location;
         if from != to {
             self.library.change(&skill.name, [], || fs::rename(from, to).unwrap());
         }
@@ -134,7 +135,7 @@ impl<'a> Writer<'a> {
 
 impl Skill {
     fn file(&self, root: &Path) -> PathBuf {
-        let place = root.join(&self.place);
-        if self.name.contains('/') { place } else { place.join("SKILL.md") }
+        let location = root.join(&self.location);
+        if self.name.contains('/') { location } else { location.join("SKILL.md") }
     }
 }

@@ -1,15 +1,15 @@
-//! `subscriptions/listen`: what clients without a handshake are told.
+//! `subscriptions/listen`: notifications for clients without a handshake.
 
-use super::{ACKNOWLEDGED, Client, PDF, SUBSCRIPTION, UPDATED, cancel, in_short, listen, put, watched_files};
+use super::{ACKNOWLEDGED, Client, PDF, SUBSCRIPTION, UPDATED, cancel, listen, summarize, watched_files};
 use crate::resources::{bytes, read, skill};
 use crate::{SMALL, library, serve, still_answers};
 use serde_json::{Value, json};
-use skillcell_tests::Session;
+use skillcell_tests::{MAX_WAIT, Session, put_file};
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 #[test]
-fn a_listener_is_told_only_what_it_asked_for_with_its_id() {
+fn a_listener_gets_only_what_it_asked_for_with_its_id() {
     for (filter, expected) in [
         (json!({}), &[][..]),
         (json!({"toolsListChanged": true}), &["tools"]),
@@ -28,29 +28,32 @@ fn a_listener_is_told_only_what_it_asked_for_with_its_id() {
         let (mut client, id) = Client::modern(&watched_files(), filter.clone());
         client.put("new/SKILL.md", &skill("new", "x"));
         client.put("pdf/SKILL.md", &format!("{PDF}More.\n"));
-        let notices = client.notices();
-        let mut told: Vec<String> = notices.iter().map(in_short).collect();
-        told.sort();
-        told.dedup();
-        assert_eq!(told, expected, "{filter}");
-        assert!(notices.iter().all(|notice| notice["params"]["_meta"][SUBSCRIPTION] == id), "{notices:?}");
+        let notifications = client.notifications();
+        let mut notified: Vec<String> = notifications.iter().map(summarize).collect();
+        notified.sort();
+        notified.dedup();
+        assert_eq!(notified, expected, "{filter}");
+        assert!(
+            notifications.iter().all(|notification| notification["params"]["_meta"][SUBSCRIPTION] == id),
+            "{notifications:?}"
+        );
     }
 }
 
 #[test]
-fn nobody_is_told_without_listening() {
+fn a_client_that_does_not_listen_gets_no_notification() {
     let folder = library(&SMALL);
     let mut session = serve(folder.path()).modern();
     session.result("prompts/list", json!({}));
-    put(folder.path(), "new/SKILL.md", &skill("new", "x"));
+    put_file(folder.path(), "new/SKILL.md", skill("new", "x"));
     session.result("prompts/list", json!({}));
-    // The first that comes at all is the word that it is listened to now.
+    // The first notification of all is the acknowledgement.
     session.post("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     assert_eq!(session.notice()["method"], ACKNOWLEDGED);
 }
 
 #[test]
-fn only_skills_can_be_listened_to_and_they_need_not_exist() {
+fn a_listener_can_name_skills_that_do_not_exist_but_nothing_else() {
     let folder = library(&SMALL);
     let mut session = serve(folder.path()).modern();
     let uris = json!(["skill://later/", "https://example.com/", "skill://pdf", "file:///etc/passwd", "skill://later"]);
@@ -70,65 +73,84 @@ fn only_skills_can_be_listened_to_and_they_need_not_exist() {
 }
 
 #[test]
-fn a_listener_is_told_how_much_of_a_long_list_is_watched() {
+fn the_acknowledgement_names_the_resources_of_a_long_list_that_are_watched() {
     let folder = library(&SMALL);
-    let mut session = serve(folder.path()).modern();
     let uris: Vec<String> = (0..150).map(|number| format!("skill://later-{number}")).collect();
-    session.post("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": uris}}));
-    let accepted = session.notification(ACKNOWLEDGED)["params"]["notifications"]["resourceSubscriptions"].take();
-    assert_eq!(accepted, json!(uris[..100]));
-    put(folder.path(), "later-99/SKILL.md", &skill("later-99", "x"));
+    let session = (0..20).find_map(|_| {
+        let mut session = serve(folder.path()).modern();
+        let sent = Instant::now();
+        session.post("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": uris}}));
+        let accepted = session.notification(ACKNOWLEDGED)["params"]["notifications"]["resourceSubscriptions"].take();
+        assert_eq!(accepted, json!(uris[..100]));
+        // A later acknowledgement may have been sent before the server knew all resources.
+        (sent.elapsed() < MAX_WAIT).then_some(session)
+    });
+    let mut session = session.expect("a quick acknowledgement");
+    put_file(folder.path(), "later-99/SKILL.md", skill("later-99", "x"));
     assert_eq!(session.notification(UPDATED)["params"]["uri"], "skill://later-99");
 }
 
 #[test]
-fn a_skill_that_appears_after_the_subscription_is_told() {
+fn a_skill_that_appears_after_the_subscription_is_notified() {
     let uris = ["skill://later", "skill://later/", "skill://later/a.txt"];
     let (mut client, _) = Client::modern(&SMALL, json!({"resourceSubscriptions": uris}));
-    client.put("elsewhere/SKILL.md", &skill("elsewhere", "x"));
-    assert_eq!(client.told(), [""; 0]);
+    client.put("unrelated/SKILL.md", &skill("unrelated", "x"));
+    assert_eq!(client.notified(), [""; 0]);
     client.put("later/SKILL.md", &skill("later", "x"));
-    assert_eq!(client.told(), ["skill://later", "skill://later/"]);
+    assert_eq!(client.notified(), ["skill://later", "skill://later/"]);
     assert_eq!(bytes(&read(&mut client.session, "skill://later")), skill("later", "x").as_bytes());
     client.put("later/a.txt", "a");
-    assert_eq!(client.told(), ["skill://later/", "skill://later/a.txt"]);
+    assert_eq!(client.notified(), ["skill://later/", "skill://later/a.txt"]);
     client.remove("later/SKILL.md");
-    assert_eq!(client.told(), uris);
+    assert_eq!(client.notified(), uris);
 }
 
-/// Edits a tree skill until that is told twice, and returns what was told of other resources before.
-fn told_before_forms(session: &mut Session, folder: &Path) -> Vec<String> {
-    let mut told = Vec::new();
+/// Edits a tree skill until that was notified twice, and returns the notifications of other resources before.
+fn notified_before_forms(session: &mut Session, folder: &Path) -> Vec<String> {
+    let mut notified = Vec::new();
     for edit in ["blur", "leave"] {
         session.result("prompts/list", json!({}));
-        put(folder, "forms.md", &SMALL[0].1.replace("submit", edit));
+        put_file(folder, "forms.md", SMALL[0].1.replace("submit", edit));
         loop {
-            let notice = session.notification(UPDATED);
-            match notice["params"]["uri"].as_str().unwrap() {
+            let notification = session.notification(UPDATED);
+            match notification["params"]["uri"].as_str().unwrap() {
                 "skill://forms" => break,
-                other => told.push(other.to_owned()),
+                other => notified.push(other.to_owned()),
             }
         }
     }
-    told
+    notified
+}
+
+/// Listens to these resources and changes one right after the acknowledgement. Checks that this is notified.
+///
+/// False if the acknowledgement took so long that the server may have sent it before it knew all resources.
+fn is_notified(folder: &Path, session: &mut Session, uris: &[&str], changed: &str) -> bool {
+    let sent = Instant::now();
+    listen(session, &json!({"resourceSubscriptions": uris}));
+    if sent.elapsed() >= MAX_WAIT {
+        return false;
+    }
+    put_file(folder, &format!("{changed}/SKILL.md"), skill(changed, "y"));
+    assert_eq!(notified_before_forms(session, folder), [format!("skill://{changed}")]);
+    true
 }
 
 #[test]
-fn a_change_right_behind_the_first_acknowledgement_is_told() {
+fn a_change_right_after_the_first_acknowledgement_is_notified() {
     // A client may also name a resource twice.
     for uris in [&["skill://pdf", "skill://forms"][..], &["skill://pdf", "skill://pdf", "skill://forms"]] {
-        for _ in 0..5 {
+        let rounds = (0..20).filter(|_| {
             let folder = library(&SMALL);
             let mut session = serve(folder.path()).modern();
-            listen(&mut session, &json!({"resourceSubscriptions": uris}));
-            put(folder.path(), "pdf/SKILL.md", &skill("pdf", "x"));
-            assert_eq!(told_before_forms(&mut session, folder.path()), ["skill://pdf"]);
-        }
+            is_notified(folder.path(), &mut session, uris, "pdf")
+        });
+        assert_eq!(rounds.take(3).count(), 3, "every acknowledgement took {MAX_WAIT:?}");
     }
 }
 
 #[test]
-fn a_change_right_behind_the_acknowledgement_of_many_is_told() {
+fn a_change_right_after_the_acknowledgement_of_many_is_notified() {
     let files: Vec<(String, String)> = (0..90)
         .map(|number| format!("s{number}"))
         .map(|name| (format!("{name}/SKILL.md"), skill(&name, "x")))
@@ -137,16 +159,17 @@ fn a_change_right_behind_the_acknowledgement_of_many_is_told() {
         files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([SMALL[0]]).collect();
     let uris: Vec<String> = (0..90).map(|number| format!("skill://s{number}")).collect();
     let uris: Vec<&str> = ["skill://forms"].into_iter().chain(uris.iter().map(String::as_str)).collect();
-    let folder = library(&files);
-    let mut session = serve(folder.path()).modern();
-    session.result("prompts/list", json!({}));
-    listen(&mut session, &json!({"resourceSubscriptions": uris}));
-    put(folder.path(), "s89/SKILL.md", &skill("s89", "y"));
-    assert_eq!(told_before_forms(&mut session, folder.path()), ["skill://s89"]);
+    let is_conclusive = (0..20).any(|_| {
+        let folder = library(&files);
+        let mut session = serve(folder.path()).modern();
+        session.result("prompts/list", json!({}));
+        is_notified(folder.path(), &mut session, &uris, "s89")
+    });
+    assert!(is_conclusive, "every acknowledgement took {MAX_WAIT:?}");
 }
 
 #[test]
-fn a_cancelled_subscription_is_over_and_its_id_free() {
+fn a_cancelled_subscription_ends_and_its_id_can_be_reused() {
     let (mut client, _) = Client::modern(&watched_files(), json!({}));
     let send = |session: &mut Session, id: &Value, method: &str, mut params: Value| {
         params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
@@ -159,48 +182,53 @@ fn a_cancelled_subscription_is_over_and_its_id_free() {
     };
     let cancelled = |id: &Value, session: &mut Session| {
         cancel(session, id);
-        // The next request with that id is answered by itself, and not with the end of the subscription.
+        // The next request with that id gets its own answer, not the end of the subscription.
         send(session, id, "prompts/list", json!({}));
         assert!(session.answer(id)["result"]["prompts"].is_array());
     };
     for id in [json!("listen:0"), json!(777)] {
         listening(&id, &mut client.session);
         client.put("new/SKILL.md", &skill("new", "x"));
-        let notice = client.session.notification("notifications/tools/list_changed");
-        assert_eq!(notice["params"]["_meta"][SUBSCRIPTION], id);
+        let notification = client.session.notification("notifications/tools/list_changed");
+        assert_eq!(notification["params"]["_meta"][SUBSCRIPTION], id);
         cancelled(&id, &mut client.session);
         client.remove("new");
         client.put("pdf/SKILL.md", &format!("{PDF}{id}\n"));
-        assert_eq!(client.told(), [""; 0], "nobody listens");
-        // And it can be used to listen again.
+        assert_eq!(client.notified(), [""; 0], "the subscription is over");
+        // The id can be used to listen again.
         listening(&id, &mut client.session);
         client.put("pdf/SKILL.md", PDF);
-        let notice = client.session.notification(UPDATED);
-        assert_eq!((&notice["params"]["uri"], &notice["params"]["_meta"][SUBSCRIPTION]), (&json!("skill://pdf"), &id));
+        let notification = client.session.notification(UPDATED);
+        assert_eq!(
+            (&notification["params"]["uri"], &notification["params"]["_meta"][SUBSCRIPTION]),
+            (&json!("skill://pdf"), &id)
+        );
         cancelled(&id, &mut client.session);
     }
 }
 
 #[test]
-fn several_listeners_are_each_told_with_their_own_id() {
+fn several_listeners_get_notifications_with_their_own_ids() {
     let (mut client, first) = Client::modern(&SMALL, json!({"toolsListChanged": true}));
     let second = listen(&mut client.session, &json!({"toolsListChanged": true, "promptsListChanged": true}));
     client.put("new/SKILL.md", &skill("new", "x"));
-    let sorted = |mut told: Vec<(String, Value)>| {
-        told.sort_by_key(|(what, id)| (what.clone(), id.to_string()));
-        told
+    let sorted = |mut notified: Vec<(String, Value)>| {
+        notified.sort_by_key(|(what, id)| (what.clone(), id.to_string()));
+        notified
     };
-    // Who is told first is a matter of luck.
-    let told = [(); 3].map(|()| client.session.notice());
-    let told = told.iter().map(|notice| (in_short(notice), notice["params"]["_meta"][SUBSCRIPTION].clone()));
+    // The order among listeners is not defined.
+    let notified = [(); 3].map(|()| client.session.notice());
+    let notified = notified
+        .iter()
+        .map(|notification| (summarize(notification), notification["params"]["_meta"][SUBSCRIPTION].clone()));
     let expected = [("prompts", &second), ("tools", &first), ("tools", &second)];
     let expected = expected.map(|(what, id)| (what.to_owned(), id.clone()));
-    assert_eq!(sorted(told.collect()), sorted(expected.to_vec()));
-    assert_eq!(client.told(), [""; 0]);
+    assert_eq!(sorted(notified.collect()), sorted(expected.to_vec()));
+    assert_eq!(client.notified(), [""; 0]);
 }
 
 #[test]
-fn many_listeners_at_once_keep_nobody_from_being_answered() {
+fn many_listeners_at_once_do_not_block_other_requests() {
     let folder = library(&SMALL);
     let mut session = serve(folder.path()).modern();
     let uris: Vec<String> = (0..50).map(|number| format!("skill://pdf/file-{number}.txt")).collect();
@@ -214,6 +242,5 @@ fn many_listeners_at_once_keep_nobody_from_being_answered() {
     }
     still_answers(&mut session);
     session.close_input();
-    let (status, took) = session.wait();
-    assert!(status.success() && took < Duration::from_secs(1), "{status} after {took:?}");
+    session.exits_soon();
 }

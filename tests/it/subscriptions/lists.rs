@@ -1,65 +1,68 @@
-//! `list_changed`: exactly when the answer to that list is another one, once, and with a reason.
+//! `list_changed`: exactly when the answer to that list changed, once, and with a reason.
 
-use super::{Client, MARK, PDF, in_short, listen, lists, put, talkative, with_mark};
+use super::{
+    Client, DEBOUNCE, FENCE, PDF, library_with_fence, listen, lists, serve_verbose, summarize, wait_until_announcing,
+};
 use crate::resources::skill;
-use crate::{SMALL, library, serve};
+use crate::{SMALL, library};
 use serde_json::{Value, json};
-use skillcell_tests::write_files;
-use std::time::{Duration, Instant};
+use skillcell_tests::{put_file, write_files};
+use std::time::Instant;
 
 #[test]
-fn a_skill_that_comes_or_goes_is_told_once_in_all_three_lists() {
+fn all_three_lists_are_announced_once_when_a_skill_appears_or_disappears() {
     let all = ["prompts", "resources", "tools"];
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
-        let folder = with_mark(&SMALL);
-        let mut session = talkative(folder.path()).silent();
+        let folder = library_with_fence(&SMALL);
+        let mut session = serve_verbose(folder.path()).silent();
         session.initialize(version);
-        session.result("resources/subscribe", json!({"uri": MARK}));
-        let mut client = Client { folder, session, edits: 0 };
-        assert_eq!(client.told(), [""; 0], "nothing happened");
+        session.result("resources/subscribe", json!({"uri": FENCE}));
+        let mut client = Client::when_ready(folder, session);
+        assert_eq!(client.notified(), [""; 0], "nothing happened");
         client.put("new/SKILL.md", &skill("new", "x"));
-        assert_eq!(client.told(), all);
+        assert_eq!(client.notified(), all);
         client.put("deep/er/leaf.md", SMALL[0].1);
-        assert_eq!(client.told(), all);
+        assert_eq!(client.notified(), all);
         client.remove("new");
-        assert_eq!(client.told(), all);
-        assert_eq!(client.told(), [""; 0]);
+        assert_eq!(client.notified(), all);
+        assert_eq!(client.notified(), [""; 0]);
     }
 }
 
 #[test]
-fn an_unwatched_change_is_noticed_without_any_request() {
+fn a_change_is_announced_without_any_request() {
     let folder = library(&SMALL);
-    let mut session = serve(folder.path()).start();
-    put(folder.path(), "new/SKILL.md", &skill("new", "x"));
+    let mut session = serve_verbose(folder.path()).start();
+    wait_until_announcing(&session);
+    put_file(folder.path(), "new/SKILL.md", skill("new", "x"));
     for list in ["tools", "prompts", "resources"] {
-        let notice = session.notification(&format!("notifications/{list}/list_changed"));
-        assert_eq!(notice.get("id"), None, "{notice}");
+        let notification = session.notification(&format!("notifications/{list}/list_changed"));
+        assert_eq!(notification.get("id"), None, "{notification}");
     }
 }
 
-/// A change on disk, and what it is called.
+/// The name of a change on disk, and the change.
 type Change<'a> = (&'a str, &'a dyn Fn(&Client));
 
-/// Applies changes one by one. After each, exactly those lists are told whose answer is another one than before.
+/// Makes changes one by one. After each, exactly those lists must be announced whose answer changed.
 fn check_lists(client: &mut Client, changes: &[Change]) -> Vec<Vec<String>> {
     let mut before = lists(&mut client.session);
     let mut all = Vec::new();
-    client.told();
+    client.notified();
     for (what, change) in changes {
         change(client);
-        let after = lists(&mut client.session);
+        let after = client.session.fresh(lists);
         let changed = before.iter().zip(&after).filter(|(before, after)| before != after).map(|(list, _)| list.0);
         let changed: Vec<&str> = changed.collect();
-        let told = client.told();
-        assert_eq!(told, changed, "{what}");
+        let notified = client.notified();
+        assert_eq!(notified, changed, "{what}");
         before = after;
-        all.push(told);
+        all.push(notified);
     }
     all
 }
 
-/// What happens to libraries, from an edit that concerns nobody to one that concerns every list.
+/// Edits that change no list, up to edits that change all of them.
 const CHANGES: [Change; 17] = [
     ("another body", &|client| client.put("pdf/SKILL.md", &format!("{PDF}More.\n"))),
     ("the same bytes again", &|client| client.put("pdf/SKILL.md", &format!("{PDF}More.\n"))),
@@ -84,186 +87,207 @@ const CHANGES: [Change; 17] = [
 ];
 
 #[test]
-fn a_list_is_told_exactly_when_its_answer_changed() {
+fn a_list_is_announced_exactly_when_its_answer_changed() {
     let mut client = Client::legacy(&SMALL);
-    let told = check_lists(&mut client, &CHANGES);
-    assert!(told[..8].iter().all(Vec::is_empty), "edits that change no list: {told:?}");
-    assert_eq!(told[8].len(), 3, "a description is in all of them");
+    let notified = check_lists(&mut client, &CHANGES);
+    assert!(notified[..8].iter().all(Vec::is_empty), "edits that change no list: {notified:?}");
+    assert_eq!(notified[8].len(), 3, "a description is in all of them");
 }
 
 #[test]
-fn a_list_without_the_catalog_in_it_is_not_told() {
-    let mut client = Client::launched(&SMALL, |launch| launch.arg("--profile").arg("skills-mcp"));
-    let told = check_lists(&mut client, &CHANGES);
-    assert!(told.iter().flatten().all(|list| list != "tools"), "{told:?}");
-    assert_eq!(told[11], ["prompts", "resources"]);
+fn a_list_that_does_not_contain_the_catalog_is_not_announced() {
+    let mut client = Client::with_launch(&SMALL, |launch| launch.arg("--profile").arg("skills-mcp"));
+    let notified = check_lists(&mut client, &CHANGES);
+    assert!(notified.iter().flatten().all(|list| list != "tools"), "{notified:?}");
+    assert_eq!(notified[11], ["prompts", "resources"]);
 }
 
 #[test]
-fn a_place_that_a_list_shows_counts_as_its_answer() {
-    let mut client = Client::launched(&SMALL, |launch| launch.config("catalog_format: xml"));
+fn a_list_that_shows_paths_is_announced_when_a_path_changes() {
+    let mut client = Client::with_launch(&SMALL, |launch| launch.config("catalog_format: xml"));
     check_lists(&mut client, &CHANGES);
 }
 
 #[test]
-fn a_name_that_only_one_list_shows_is_told_for_that_list() {
-    let named = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n");
+fn only_the_list_that_shows_a_name_is_announced_when_it_changes() {
+    let with_name = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n");
     let files = [("x1", "same"), ("x2", "same"), ("x3", "same"), ("y1", "other"), ("y2", "other")];
     let files: Vec<(String, String)> =
-        files.map(|(folder, name)| (format!("{folder}/SKILL.md"), named(name))).into_iter().collect();
+        files.map(|(folder, name)| (format!("{folder}/SKILL.md"), with_name(name))).into_iter().collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut client = Client::legacy(&files);
-    let told = check_lists(&mut client, &[("another side", &|client| client.put("x3/SKILL.md", &named("other")))]);
-    assert_eq!(told, [["resources"]]);
+    let notified =
+        check_lists(&mut client, &[("another side", &|client| client.put("x3/SKILL.md", &with_name("other")))]);
+    assert_eq!(notified, [["resources"]]);
 }
 
 #[test]
-fn nothing_is_told_before_the_handshake_is_over() {
-    let folder = with_mark(&SMALL);
-    let mut session = talkative(folder.path()).silent();
-    let hello =
+fn nothing_is_announced_before_the_handshake_is_complete() {
+    let folder = library_with_fence(&SMALL);
+    let mut session = serve_verbose(folder.path()).silent();
+    let params =
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}});
-    session.request("initialize", hello);
+    session.request("initialize", params);
     session.wait_for_log("generation 1: 3 skills");
-    put(folder.path(), "new/SKILL.md", &skill("new", "x"));
+    put_file(folder.path(), "new/SKILL.md", skill("new", "x"));
     session.wait_for_log("the lists of generation 2 were compared");
     let id = session.post("ping", json!({}));
     assert_eq!(session.next_message()["id"], id, "nothing came before the answer");
     session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-    session.result("resources/subscribe", json!({"uri": MARK}));
-    let mut client = Client { folder, session, edits: 0 };
-    assert_eq!(client.told(), [""; 0]);
+    session.result("resources/subscribe", json!({"uri": FENCE}));
+    let mut client = Client::when_ready(folder, session);
+    assert_eq!(client.notified(), [""; 0]);
     client.remove("new");
-    assert_eq!(client.told(), ["prompts", "resources", "tools"]);
+    assert_eq!(client.notified(), ["prompts", "resources", "tools"]);
 }
 
 #[test]
-fn a_handshake_that_ends_twice_tells_nothing_twice() {
+fn a_repeated_end_of_the_handshake_does_not_duplicate_notifications() {
     let mut client = Client::legacy(&SMALL);
     client.session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     client.session.result("ping", json!({}));
     client.put("new/SKILL.md", &skill("new", "x"));
-    assert_eq!(client.told(), ["prompts", "resources", "tools"]);
+    assert_eq!(client.notified(), ["prompts", "resources", "tools"]);
 }
 
 #[test]
-fn the_profiles_that_announce_more_do_so() {
+fn profiles_that_announce_every_change_do_so() {
     let folder = library(&SMALL);
-    let mut skilljack = serve(folder.path()).arg("--profile").arg("skilljack").start();
-    let mut sk = serve(folder.path()).arg("--profile").arg("sk").start();
+    let [mut skilljack, mut sk] = ["skilljack", "sk"].map(|profile| {
+        let session = serve_verbose(folder.path()).arg("--profile").arg(profile).start();
+        wait_until_announcing(&session);
+        session
+    });
     for number in 0..2 {
-        // No list has other words because of it.
-        put(folder.path(), "pdf/SKILL.md", &format!("{PDF}{number}\n"));
+        // This changes no list.
+        put_file(folder.path(), "pdf/SKILL.md", format!("{PDF}{number}\n"));
         for list in LISTS {
             for session in [&mut skilljack, &mut sk] {
-                let notice = session.notification(&format!("notifications/{list}/list_changed"));
-                assert_eq!(notice["params"]["_meta"]["reason"], "1 change in the folders of skills", "{notice}");
+                let notification = session.notification(&format!("notifications/{list}/list_changed"));
+                assert_eq!(
+                    notification["params"]["_meta"]["reason"], "1 change in the folders of skills",
+                    "{notification}"
+                );
             }
         }
     }
-    put(folder.path(), "forms.md", &SMALL[0].1.replace("submit", "blur"));
+    put_file(folder.path(), "forms.md", SMALL[0].1.replace("submit", "blur"));
     sk.notification("notifications/tools/list_changed");
 }
 
 const LISTS: [&str; 3] = ["tools", "prompts", "resources"];
 
-/// Clients of both eras that are told of all lists.
-fn both() -> [Client; 2] {
+/// Clients of both eras that get all list changes.
+fn both_clients() -> [Client; 2] {
     let all = json!({"toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true});
     [Client::legacy(&SMALL), Client::modern(&SMALL, all).0]
-}
-
-/// What was told of lists, and every reason.
-fn told_with_reasons(client: &mut Client) -> (Vec<String>, Vec<String>) {
-    let notices = client.notices();
-    let reason = |notice: &Value| notice["params"]["_meta"]["reason"].as_str().unwrap_or("none").to_owned();
-    let mut told: Vec<String> = notices.iter().map(in_short).collect();
-    told.sort();
-    (told, notices.iter().map(reason).collect())
 }
 
 const ALL: [&str; 3] = ["prompts", "resources", "tools"];
 
 #[test]
-fn every_change_of_a_list_says_why() {
-    for mut client in both() {
-        client.put("pdf/SKILL.md", &PDF.replace("Read portable", "Read and write"));
-        client.put("forms.md", &SMALL[0].1.replace("Forms", "Fields"));
-        let (told, reasons) = told_with_reasons(&mut client);
-        assert_eq!(told, ALL);
-        assert_eq!(reasons, ["2 changes in the folders of skills"; 3]);
+fn a_list_change_has_a_reason() {
+    const EXPECTED: &str = "2 changes in the folders of skills";
+    for mut client in both_clients() {
+        let notifications = (0..20).find_map(|round| {
+            client.wait_until_settled();
+            let started = Instant::now();
+            client.put("pdf/SKILL.md", &PDF.replace("Read portable", &format!("Edition {round} of")));
+            client.put("forms.md", &SMALL[0].1.replace("Forms", &format!("Forms {round}")));
+            let was_quick = started.elapsed() < DEBOUNCE;
+            let notifications = client.notifications();
+            let reason = |notification: &Value| notification["params"]["_meta"]["reason"].clone();
+            assert!(notifications.iter().all(|notification| reason(notification).is_string()), "{notifications:?}");
+            // Two changes that are too far apart are announced one by one.
+            let is_combined = notifications.iter().all(|notification| reason(notification) == EXPECTED);
+            (was_quick && is_combined).then_some(notifications)
+        });
+        let mut notified: Vec<String> = notifications.expect(EXPECTED).iter().map(summarize).collect();
+        notified.sort();
+        assert_eq!(notified, ALL);
     }
 }
 
 #[test]
-fn a_thousand_files_of_a_checkout_are_told_once() {
-    for mut client in both() {
-        // As git does it: one file after the other, and for longer than the server waits for quiet.
-        let began = Instant::now();
-        for number in 0..1_000 {
-            write_files(client.folder.path(), &[(&format!("checkout/{number}.md"), SMALL[0].1)]);
-            // A pause now and then, because the disk of a test is faster than any checkout.
-            if number % 10 == 0 {
-                std::thread::park_timeout(Duration::from_millis(8));
+fn a_checkout_that_takes_longer_than_the_debounce_is_announced_once() {
+    for mut client in both_clients() {
+        client.assert_announced_once(1, &ALL, |client, round| {
+            // Like git, one file after the other. The pauses make it longer than the debounce on any machine.
+            let started = Instant::now();
+            for number in 0..100 {
+                let path = format!("checkout{round}/{number}.md");
+                write_files(client.folder.path(), &[(&path, SMALL[0].1)]);
+                std::thread::park_timeout(DEBOUNCE / 80);
             }
+            while started.elapsed() < DEBOUNCE {
+                std::thread::park_timeout(DEBOUNCE / 80);
+            }
+        });
+        for number in 0..150 {
+            write_files(client.folder.path(), &[(&format!("old{}/{number}.md", number % 30), SMALL[0].1)]);
         }
-        assert!(began.elapsed() > Duration::from_millis(500), "{:?} is no long checkout", began.elapsed());
-        assert_eq!(client.told(), ALL);
-        std::fs::remove_dir_all(client.folder.path().join("checkout")).unwrap();
-        assert_eq!(client.told(), ALL);
+        client.notified();
+        client.assert_announced_once(1, &ALL, |client, round| client.remove(&format!("old{round}")));
     }
 }
 
 #[test]
-fn a_checkout_is_told_once_also_when_lists_are_asked_for_meanwhile() {
-    for mut client in both() {
-        for number in 0..60 {
-            write_files(client.folder.path(), &[(&format!("checkout/{number}.md"), SMALL[0].1)]);
-            let prompts = client.session.all("prompts/list", "prompts");
-            assert_eq!(prompts.len(), 5 + number, "each list is fresh");
-        }
-        assert_eq!(client.told(), ALL);
+fn a_checkout_is_announced_once_even_if_lists_are_requested_during_it() {
+    for mut client in both_clients() {
+        client.assert_announced_once(1, &ALL, |client, round| {
+            let before = client.session.all("prompts/list", "prompts").len();
+            for number in 1..=30 {
+                let path = format!("checkout{round}/{number}.md");
+                write_files(client.folder.path(), &[(&path, SMALL[0].1)]);
+                let prompts = client.session.fresh(|session| session.all("prompts/list", "prompts"));
+                assert_eq!(prompts.len(), before + number, "each list is fresh");
+            }
+        });
     }
 }
 
 #[test]
-fn a_list_that_was_answered_and_is_as_before_again_is_told() {
+fn a_list_that_changed_and_changed_back_is_announced_if_it_was_requested_in_between() {
     let mut client = Client::legacy(&SMALL);
     let before = lists(&mut client.session);
-    client.put("new/SKILL.md", &skill("new", "x"));
-    assert_ne!(lists(&mut client.session), before);
-    client.remove("new");
-    assert_eq!(lists(&mut client.session), before);
-    assert_eq!(client.told(), ALL);
-    assert_eq!(client.told(), [""; 0]);
+    client.assert_announced_once(1, &ALL, |client, _| {
+        client.put("new/SKILL.md", &skill("new", "x"));
+        assert_ne!(client.session.fresh(lists), before);
+        client.remove("new");
+        assert_eq!(client.session.fresh(lists), before);
+    });
+    assert_eq!(client.notified(), [""; 0]);
 }
 
 #[test]
-fn a_touched_file_with_the_same_bytes_is_told_to_nobody() {
-    for mut client in both() {
+fn a_touched_file_with_the_same_bytes_is_not_announced() {
+    for mut client in both_clients() {
         for _ in 0..3 {
             client.put("pdf/SKILL.md", PDF);
             let file = std::fs::File::options().append(true).open(client.folder.path().join("forms.md")).unwrap();
             file.set_modified(std::time::SystemTime::now()).unwrap();
-            assert_eq!(client.told(), [""; 0]);
+            assert_eq!(client.notified(), [""; 0]);
         }
     }
 }
 
 #[test]
-fn each_client_is_told_only_what_is_its_own() {
+fn each_client_gets_only_its_own_notifications() {
     let folder = library(&SMALL);
-    let mut listening = serve(folder.path()).modern();
+    let mut listening = serve_verbose(folder.path()).modern();
     listen(&mut listening, &json!({"promptsListChanged": true}));
-    let mut silent = serve(folder.path()).modern();
+    let mut silent = serve_verbose(folder.path()).modern();
     silent.result("prompts/list", json!({}));
-    let mut legacy = serve(folder.path()).start();
-    put(folder.path(), "new/SKILL.md", &skill("new", "x"));
+    let mut legacy = serve_verbose(folder.path()).start();
+    for session in [&listening, &silent, &legacy] {
+        wait_until_announcing(session);
+    }
+    put_file(folder.path(), "new/SKILL.md", skill("new", "x"));
     for list in LISTS {
         legacy.notification(&format!("notifications/{list}/list_changed"));
     }
-    assert_eq!(in_short(&listening.notice()), "prompts");
-    // The answer to a question comes alone.
+    assert_eq!(summarize(&listening.notice()), "prompts");
+    // The answer is the first message.
     let id = silent.post("prompts/list", json!({}));
     assert_eq!(silent.next_message()["id"], id);
 }

@@ -1,4 +1,4 @@
-//! `resources/updated`: in time, for what was subscribed to, and with the new bytes behind it.
+//! `resources/updated`: for the subscribed resources, and never before their new bytes can be read.
 
 use super::{Client, PDF, UPDATED, watched_files};
 use crate::SMALL;
@@ -6,12 +6,17 @@ use crate::resources::{bytes, read, skill};
 use serde_json::json;
 use skillcell_tests::write_files;
 use std::io::Write as _;
+use std::time::{Duration, Instant};
 
-/// What is told of `pdf` and its files, and of a tree skill, for each change.
+/// The debounce of resource updates.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// Checks the notifications for `pdf` and its files, and for a tree skill, after each change.
 fn check_updates(client: &mut Client) {
     let expect = |client: &mut Client, what: &str, expected: &[&str]| {
-        let told: Vec<String> = client.told().into_iter().filter(|told| told.starts_with("skill://")).collect();
-        assert_eq!(told, expected, "{what}");
+        let mut notified = client.notified();
+        notified.retain(|notified| notified.starts_with("skill://"));
+        assert_eq!(notified, expected, "{what}");
     };
     let (document, collection, file) = ("skill://pdf", "skill://pdf/", "skill://pdf/a.txt");
     let tree = ["skill://forms", "skill://forms/"];
@@ -31,19 +36,19 @@ fn check_updates(client: &mut Client) {
     client.put("pdf/.env", "hidden");
     client.put("other/SKILL.md", &skill("other", "another body"));
     client.put("other/a.txt", "another file");
-    expect(client, "what is hidden or elsewhere", &[]);
+    expect(client, "hidden files and other skills", &[]);
     client.put("forms.md", &SMALL[0].1.replace("submit", "blur"));
     expect(client, "a tree skill", &tree);
     client.put("_root.md", "---\nkeywords: [r]\ndescription: Rules\n---\nBe firm.\n");
     expect(client, "its parent", &tree);
-    // Without a moment in which the file is empty.
+    // The file is never empty.
     let mut parent = std::fs::File::options().write(true).open(client.folder.path().join("_root.md")).unwrap();
     parent.write_all(b"---\nkeywords: [r]\ndescription: Rules\n---\nBe kind.\n").unwrap();
     expect(client, "its parent, in place", &tree);
 }
 
 #[test]
-fn a_subscription_is_told_what_it_covers_and_nothing_else() {
+fn a_subscription_is_notified_of_what_it_covers_and_nothing_else() {
     let uris = ["skill://pdf", "skill://pdf/", "skill://pdf/a.txt", "skill://forms", "skill://forms/"];
     let mut legacy = Client::legacy(&watched_files());
     for uri in uris {
@@ -55,7 +60,7 @@ fn a_subscription_is_told_what_it_covers_and_nothing_else() {
 }
 
 #[test]
-fn whoever_reads_again_at_once_gets_the_new_bytes() {
+fn a_read_right_after_the_notification_gets_the_new_bytes() {
     for stateless in [false, true] {
         let uris = ["skill://pdf", "skill://pdf/SKILL.md", "skill://pdf/a.txt", "skill://PDF"];
         let mut client = if stateless {
@@ -71,42 +76,43 @@ fn whoever_reads_again_at_once_gets_the_new_bytes() {
             let (document, file) = (skill("pdf", &format!("edition {number}")), format!("file {number}"));
             client.put("pdf/SKILL.md", &document);
             client.put("pdf/a.txt", &file);
-            let mut waiting = uris.to_vec();
-            while !waiting.is_empty() {
-                let notice = client.session.notification(UPDATED);
-                let uri = notice["params"]["uri"].as_str().unwrap();
+            let mut pending = uris.to_vec();
+            while !pending.is_empty() {
+                let notification = client.session.notification(UPDATED);
+                let uri = notification["params"]["uri"].as_str().unwrap();
                 let expected = if uri.ends_with("a.txt") { &file } else { &document };
-                assert_eq!(bytes(&read(&mut client.session, uri)), expected.as_bytes(), "{uri}");
-                // The two files may be told one after the other, and what is covered twice is told twice then.
-                waiting.retain(|waiting| *waiting != uri);
+                let now = client.session.fresh(|session| bytes(&read(session, uri)));
+                assert_eq!(now, expected.as_bytes(), "{uri}");
+                // If the two files are notified separately, a resource that contains both is notified twice.
+                pending.retain(|pending| *pending != uri);
             }
         }
     }
 }
 
 #[test]
-fn who_unsubscribes_is_told_no_more() {
+fn no_notification_comes_after_unsubscribing() {
     let mut client = Client::legacy(&watched_files());
     for uri in ["skill://pdf", "skill://pdf/a.txt", "skill://pdf/a.txt"] {
         client.session.result("resources/subscribe", json!({"uri": uri}));
     }
     client.put("pdf/a.txt", "1");
-    assert_eq!(client.told(), ["skill://pdf/a.txt"], "twice subscribed is told once");
+    assert_eq!(client.notified(), ["skill://pdf/a.txt"], "a second subscription adds no notification");
     assert_eq!(client.session.result("resources/unsubscribe", json!({"uri": "skill://pdf/a.txt"})), json!({}));
     assert_eq!(client.session.result("resources/unsubscribe", json!({"uri": "skill://never"})), json!({}));
     client.put("pdf/a.txt", "2");
     client.put("pdf/SKILL.md", &format!("{PDF}More.\n"));
-    assert_eq!(client.told(), ["skill://pdf"]);
+    assert_eq!(client.notified(), ["skill://pdf"]);
     client.session.result("resources/unsubscribe", json!({"uri": "skill://pdf"}));
     client.put("pdf/SKILL.md", PDF);
-    assert_eq!(client.told(), [""; 0]);
+    assert_eq!(client.notified(), [""; 0]);
     client.session.result("resources/subscribe", json!({"uri": "skill://pdf"}));
     client.put("pdf/SKILL.md", &format!("{PDF}More.\n"));
-    assert_eq!(client.told(), ["skill://pdf"]);
+    assert_eq!(client.notified(), ["skill://pdf"]);
 }
 
 #[test]
-fn what_does_not_exist_cannot_be_subscribed_to() {
+fn resources_that_do_not_exist_cannot_be_subscribed_to() {
     let mut client = Client::legacy(&watched_files());
     for uri in [
         "skill://no-such",
@@ -123,13 +129,13 @@ fn what_does_not_exist_cannot_be_subscribed_to() {
         assert_eq!(client.session.error("resources/subscribe", params)["code"], -32602);
     }
     client.put("no-such/SKILL.md", &skill("no-such", "x"));
-    assert_eq!(client.told(), ["prompts", "resources", "tools"], "a refused subscription is none");
+    assert_eq!(client.notified(), ["prompts", "resources", "tools"], "the subscription was refused");
 }
 
 #[test]
 fn a_thousand_resources_are_watched_and_no_more() {
     let mut client = Client::legacy(&watched_files());
-    // The mark is one of them.
+    // The fence is one of them.
     let uris: Vec<String> = (1..=1_000).map(|number| format!("skill://pdf/many/{number}.txt")).collect();
     for number in 1..=1_000 {
         write_files(client.folder.path(), &[(&format!("pdf/many/{number}.txt"), "x")]);
@@ -142,50 +148,59 @@ fn a_thousand_resources_are_watched_and_no_more() {
     assert!(error["code"] == -32602 && error["message"].as_str().unwrap().contains("1000"), "{error}");
     client.session.result("resources/unsubscribe", json!({"uri": others[0]}));
     client.session.result("resources/subscribe", json!({"uri": last}));
-    client.told();
+    client.notified();
     client.put("pdf/many/1.txt", "y");
     client.put("pdf/many/1000.txt", "y");
-    assert_eq!(client.told(), [last.as_str()]);
+    assert_eq!(client.notified(), [last.as_str()]);
 }
 
 #[test]
-fn many_edits_at_once_are_told_a_few_times() {
+fn edits_in_quick_succession_are_notified_once_and_the_last_one_always() {
     let mut client = Client::legacy(&watched_files());
     client.session.result("resources/subscribe", json!({"uri": "skill://pdf"}));
-    for number in 0..300 {
-        write_files(client.folder.path(), &[("pdf/SKILL.md", &skill("pdf", &format!("edition {number}")))]);
-    }
-    let told = client.told();
-    let updates = told.iter().filter(|told| *told == "skill://pdf").count();
-    assert!((1..=10).contains(&updates), "{told:?}");
-    assert_eq!(bytes(&read(&mut client.session, "skill://pdf")), skill("pdf", "edition 299").as_bytes());
+    let is_debounced = (0..20).any(|round| {
+        client.wait_until_settled();
+        let started = Instant::now();
+        for number in 0..50 {
+            client.put("pdf/SKILL.md", &skill("pdf", &format!("edition {round}.{number}")));
+        }
+        // A machine that takes longer for the edits may notify of several.
+        let was_quick = started.elapsed() < DEBOUNCE;
+        let updates = client.notified().iter().filter(|notified| *notified == "skill://pdf").count();
+        assert!(updates > 0, "round {round}");
+        let last = skill("pdf", &format!("edition {round}.49"));
+        assert_eq!(bytes(&read(&mut client.session, "skill://pdf")), last.as_bytes());
+        was_quick && updates == 1
+    });
+    assert!(is_debounced, "notified of several edits in every round");
+    assert_eq!(client.notified(), [""; 0], "nothing changed since the last notification");
 }
 
 #[test]
-fn a_file_that_is_deleted_and_made_anew_is_told_both_times() {
+fn deleting_and_recreating_a_file_is_notified_both_times() {
     let mut client = Client::legacy(&watched_files());
     for uri in ["skill://pdf", "skill://pdf/a.txt"] {
         client.session.result("resources/subscribe", json!({"uri": uri}));
     }
     client.remove("pdf/a.txt");
-    assert_eq!(client.told(), ["skill://pdf/a.txt"]);
+    assert_eq!(client.notified(), ["skill://pdf/a.txt"]);
     client.put("pdf/a.txt", "a");
-    assert_eq!(client.told(), ["skill://pdf/a.txt"]);
+    assert_eq!(client.notified(), ["skill://pdf/a.txt"]);
     client.remove("pdf");
-    assert_eq!(client.told(), ["prompts", "resources", "skill://pdf", "skill://pdf/a.txt", "tools"]);
+    assert_eq!(client.notified(), ["prompts", "resources", "skill://pdf", "skill://pdf/a.txt", "tools"]);
     assert_eq!(client.session.error("resources/read", json!({"uri": "skill://pdf"}))["code"], -32002);
     client.put("pdf/a.txt", "a");
-    assert_eq!(client.told(), [""; 0], "without its document it is no skill");
+    assert_eq!(client.notified(), [""; 0], "without its document it is not a skill");
     client.put("pdf/SKILL.md", PDF);
-    assert_eq!(client.told(), ["prompts", "resources", "skill://pdf", "skill://pdf/a.txt", "tools"]);
+    assert_eq!(client.notified(), ["prompts", "resources", "skill://pdf", "skill://pdf/a.txt", "tools"]);
     assert_eq!(bytes(&read(&mut client.session, "skill://pdf")), PDF.as_bytes());
 }
 
-/// A way to save a text, and what it is called.
-type Way<'a> = (&'a str, &'a dyn Fn(&str));
+/// The name of a way to save a text, and the function.
+type SaveMethod<'a> = (&'a str, &'a dyn Fn(&str));
 
 #[test]
-fn every_way_to_save_a_file_is_noticed() {
+fn every_way_of_saving_a_file_is_notified() {
     let mut client = Client::legacy(&watched_files());
     client.session.result("resources/subscribe", json!({"uri": "skill://pdf"}));
     let folder = client.folder.path().join("pdf");
@@ -201,23 +216,23 @@ fn every_way_to_save_a_file_is_noticed() {
         let mut file = std::fs::OpenOptions::new().append(true).open(at("SKILL.md")).unwrap();
         file.write_all(text.rsplit("---\n").next().unwrap().as_bytes()).unwrap();
     };
-    let from_elsewhere = |text: &str| {
-        let elsewhere = tempfile::tempdir_in(folder.parent().unwrap().parent().unwrap()).unwrap();
-        std::fs::write(elsewhere.path().join("x"), text).unwrap();
-        std::fs::rename(elsewhere.path().join("x"), at("SKILL.md")).unwrap();
+    let from_another_folder = |text: &str| {
+        let other_folder = tempfile::tempdir_in(folder.parent().unwrap().parent().unwrap()).unwrap();
+        std::fs::write(other_folder.path().join("x"), text).unwrap();
+        std::fs::rename(other_folder.path().join("x"), at("SKILL.md")).unwrap();
     };
-    let ways: [Way; 4] = [
+    let methods: [SaveMethod; 4] = [
         ("in place", &in_place),
         ("with a backup", &with_backup),
         ("appended", &appended),
-        ("from elsewhere", &from_elsewhere),
+        ("from another folder", &from_another_folder),
     ];
-    for (what, save) in ways {
+    for (what, save) in methods {
         save(&skill("pdf", what));
         client.session.notification(UPDATED);
         let read = bytes(&read(&mut client.session, "skill://pdf"));
         assert!(String::from_utf8(read).unwrap().ends_with(&format!("{what}\n")), "{what}");
-        // Whatever else was told of it is over before the next.
-        client.told();
+        // The next change begins after all notifications of this one.
+        client.notified();
     }
 }

@@ -1,12 +1,12 @@
-//! Who sees the page, and what they must not get out of it.
+//! Access control of the page.
 
 use super::{Page, SKILLS, ui};
 use crate::{SMALL, library};
 use skillcell_tests::http::Reply;
 use skillcell_tests::repository;
 
-/// What every answer says, also to those who are refused.
-const GUARDS: [(&str, &str); 5] = [
+/// Headers of every answer, including refusals.
+const SECURITY_HEADERS: [(&str, &str); 5] = [
     ("referrer-policy", "no-referrer"),
     ("x-content-type-options", "nosniff"),
     ("cache-control", "no-store"),
@@ -14,8 +14,8 @@ const GUARDS: [(&str, &str); 5] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-fn is_guarded(reply: &Reply) {
-    for (name, value) in GUARDS {
+fn assert_guarded(reply: &Reply) {
+    for (name, value) in SECURITY_HEADERS {
         assert_eq!(reply.header(name), Some(value), "{name}: {reply:?}");
     }
     let policy = reply.header("content-security-policy").unwrap_or_default();
@@ -26,28 +26,28 @@ fn is_guarded(reply: &Reply) {
     assert!(!reply.headers().any(|name| name.starts_with("access-control")), "{reply:?}");
 }
 
-/// Refused, with a number and nothing else.
-fn is_refused(reply: &Reply, status: u16) {
+/// Checks that the answer is a refusal with an empty body.
+fn assert_refused(reply: &Reply, status: u16) {
     assert_eq!((reply.status, reply.body.as_str()), (status, ""), "{reply:?}");
-    is_guarded(reply);
+    assert_guarded(reply);
 }
 
 #[test]
-fn the_address_is_told_once_and_never_logged() {
+fn the_address_is_printed_once_and_never_logged() {
     let library = library(&SMALL);
     let mut page = Page::open(ui(library.path()).arg("-vv"));
     assert_eq!(page.token.len(), 64, "{}", page.token);
     assert!(page.token.bytes().all(|byte| byte.is_ascii_hexdigit()));
     assert!(page.client.address().ip().is_loopback());
     page.still_answers();
-    assert_eq!(page.anywhere("/wrong/").reply().status, 404);
+    assert_eq!(page.request_target("/wrong/").reply().status, 404);
     page.session.signal("TERM");
     page.session.wait();
     assert!(!page.session.log().contains(&page.token), "{}", page.session.log());
 }
 
 #[test]
-fn every_file_of_the_page_is_served_as_it_is_written() {
+fn every_file_of_the_page_is_served_verbatim() {
     let library = library(&SMALL);
     let page = Page::open(ui(library.path()));
     for entry in std::fs::read_dir(repository().join("host/ui")).unwrap() {
@@ -58,28 +58,32 @@ fn every_file_of_the_page_is_served_as_it_is_written() {
             "css" => "text/css; charset=utf-8",
             "js" => "text/javascript; charset=utf-8",
             "svg" => "image/svg+xml",
-            other => panic!("what is {other}?"),
+            other => panic!("no media type for {other}"),
         };
-        let asked = if name == "index.html" { "" } else { name.as_str() };
-        let reply = page.get(asked);
+        let path_below_token = if name == "index.html" { "" } else { name.as_str() };
+        let reply = page.get(path_below_token);
         assert_eq!((reply.status, reply.header("content-type")), (200, Some(kind)), "{name}: {reply:?}");
         assert_eq!(reply.body, std::fs::read_to_string(&path).unwrap(), "{name}");
-        assert!(!reply.body.contains("http://") || name == "icon.svg", "{name} names another place");
+        assert!(!reply.body.contains("http://") || name == "icon.svg", "{name} refers to another host");
         assert!(!reply.body.contains("innerHTML") && !reply.body.contains("https://"), "{name}");
-        is_guarded(&reply);
-        let head = page.request(asked).line(&format!("HEAD /{}/{asked} HTTP/1.1", page.token)).send().head();
+        assert_guarded(&reply);
+        let head = page
+            .request(path_below_token)
+            .line(&format!("HEAD /{}/{path_below_token} HTTP/1.1", page.token))
+            .send()
+            .head();
         assert_eq!(head.status, 200, "{name}");
         assert_eq!(head.header("content-length"), Some(reply.body.len().to_string().as_str()), "{name}");
     }
-    let moved = page.anywhere(&format!("/{}", page.token)).reply();
+    let moved = page.request_target(&format!("/{}", page.token)).reply();
     assert_eq!((moved.status, moved.header("location")), (308, Some(format!("/{}/", page.token).as_str())));
     for route in ["catalog", "skill?name=pdf", "rank?task=form", "grants", "audit", "usage"] {
-        is_guarded(&page.get(&format!("api/{route}")));
+        assert_guarded(&page.get(&format!("api/{route}")));
     }
 }
 
 #[test]
-fn without_the_token_there_is_nothing_here() {
+fn without_the_token_nothing_is_served() {
     let library = library(&SMALL);
     let page = Page::open(ui(library.path()));
     let token = &page.token;
@@ -96,15 +100,15 @@ fn without_the_token_there_is_nothing_here() {
         format!("/?token={token}"),
         format!("/x/../{token}/"),
     ] {
-        is_refused(&page.anywhere(&target).reply(), 404);
-        is_refused(&page.anywhere(&target).line(&format!("POST {target} HTTP/1.1")).reply(), 404);
+        assert_refused(&page.request_target(&target).reply(), 404);
+        assert_refused(&page.request_target(&target).line(&format!("POST {target} HTTP/1.1")).reply(), 404);
     }
-    is_refused(&page.anywhere("/").header("authorization", &format!("Bearer {token}")).reply(), 404);
+    assert_refused(&page.request_target("/").header("authorization", &format!("Bearer {token}")).reply(), 404);
     page.still_answers();
 }
 
 #[test]
-fn with_the_token_there_is_nothing_but_the_page() {
+fn with_the_token_only_the_page_is_served() {
     let library = library(&SMALL);
     let page = Page::open(ui(library.path()));
     for path in [
@@ -126,12 +130,12 @@ fn with_the_token_there_is_nothing_but_the_page() {
         "skills/forms.md",
         "favicon.ico",
     ] {
-        is_refused(&page.get(path), 404);
+        assert_refused(&page.get(path), 404);
     }
     for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "INVENTED"] {
         for path in ["", "api/catalog", "nothing"] {
             let reply = page.request(path).line(&format!("{method} /{}/{path} HTTP/1.1", page.token)).reply();
-            is_refused(&reply, 405);
+            assert_refused(&reply, 405);
             assert_eq!(reply.header("allow"), Some("GET, HEAD"));
         }
     }
@@ -139,33 +143,33 @@ fn with_the_token_there_is_nothing_but_the_page() {
 }
 
 #[test]
-fn another_name_or_another_page_is_refused() {
+fn foreign_host_names_and_origins_are_refused() {
     let library = library(&SMALL);
     let page = Page::open(ui(library.path()));
-    let right = page.request("api/catalog");
+    let valid = page.request("api/catalog");
     let port = page.client.address().port();
     for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")] {
-        assert_eq!(right.clone().header("host", &host).reply().status, 200, "{host}");
-        let own = right.clone().header("origin", &format!("http://{host}"));
+        assert_eq!(valid.clone().header("host", &host).reply().status, 200, "{host}");
+        let own = valid.clone().header("origin", &format!("http://{host}"));
         assert_eq!(own.reply().status, 200, "{host}");
     }
-    // A page at `http://rebound.example:PORT` whose name now means this machine sends exactly this.
+    // A page at `http://rebound.example:PORT` whose name now resolves to this machine sends exactly this (DNS rebinding).
     for host in [format!("rebound.example:{port}"), "evil.example".to_owned(), "localhost:1".to_owned(), String::new()]
     {
-        is_refused(&right.clone().header("host", &host).reply(), 403);
+        assert_refused(&valid.clone().header("host", &host).reply(), 403);
     }
     for origin in ["null", "https://evil.example", "http://localhost:1", "file://", "http://localhost.evil.example"] {
-        is_refused(&right.clone().header("origin", origin).reply(), 403);
+        assert_refused(&valid.clone().header("origin", origin).reply(), 403);
     }
-    is_refused(&right.clone().line(&format!("GET http://evil.example/{}/ HTTP/1.1", page.token)).reply(), 403);
-    is_refused(&right.clone().without("host").reply(), 400);
-    is_refused(&right.clone().also("host", &format!("localhost:{port}")).reply(), 400);
-    is_refused(&right.clone().also("origin", "null").also("origin", "null").reply(), 400);
+    assert_refused(&valid.clone().line(&format!("GET http://evil.example/{}/ HTTP/1.1", page.token)).reply(), 403);
+    assert_refused(&valid.clone().without("host").reply(), 400);
+    assert_refused(&valid.clone().also("host", &format!("localhost:{port}")).reply(), 400);
+    assert_refused(&valid.clone().also("origin", "null").also("origin", "null").reply(), 400);
     page.still_answers();
 }
 
 #[test]
-fn odd_and_slow_clients_disturb_nobody() {
+fn malformed_and_slow_clients_do_not_disturb_others() {
     let library = library(&SKILLS);
     let page = Page::open(ui(library.path()));
     let mut half = page.client.connect();
@@ -174,7 +178,7 @@ fn odd_and_slow_clients_disturb_nobody() {
     let long = page.get(&format!("api/skill?name={}", "x".repeat(20_000)));
     assert!(matches!(long.status, 414 | 431), "{long:?}");
     let endless = page.request("api/catalog").header("content-length", "1000000").send().head();
-    assert_eq!(endless.status, 200, "nobody reads a body");
+    assert_eq!(endless.status, 200, "the body is not read");
     for query in ["", "?", "?name", "?name=", "?name=%", "?name=%ff%fe", "?name=%00", "?nam=x&&=", "?name=a&name=b"] {
         let reply = page.get(&format!("api/skill{query}"));
         assert!(matches!(reply.status, 400 | 404), "{query}: {reply:?}");

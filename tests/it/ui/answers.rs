@@ -1,15 +1,16 @@
-//! What the page is told: the same as other commands tell, and as it is on disk now.
+//! The API of the page: the same answers as other commands, always fresh.
 
-use super::{Page, SKILLS, all, ui};
+use super::{Page, SKILLS, field_of_all, ui};
+use crate::commands::large;
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, eventually, files_below, write_files, write_library};
+use skillcell_tests::{Launch, eventually, files_below, write_files};
 use std::path::{Path, PathBuf};
 
-/// Markup and characters that hide, as a name that a file can have.
+/// A file name with markup and a character that reorders text.
 const EVIL: &str = "<img src=x onerror=alert(1)>\u{202e}";
 
-/// The tree as depths and paths.
+/// Returns the depth and the path of each node.
 fn nodes(catalog: &Value) -> Vec<(u64, &str)> {
     let nodes = catalog["nodes"].as_array().unwrap().iter();
     nodes.map(|node| (node["depth"].as_u64().unwrap(), node["path"].as_str().unwrap())).collect()
@@ -23,14 +24,17 @@ fn the_catalog_is_a_tree_with_its_roots() {
     assert_eq!(nodes(&catalog), [(0, "_root"), (1, "tool"), (1, "ui/_index"), (2, "ui/login")]);
     assert_eq!((&catalog["skills"], &catalog["problems"]), (&json!(4), &json!([])));
     let path = library.path().display().to_string();
-    assert_eq!((all(&catalog["roots"], "path"), all(&catalog["roots"], "state")), (vec![path.as_str()], vec!["there"]));
+    assert_eq!(
+        (field_of_all(&catalog["roots"], "path"), field_of_all(&catalog["roots"], "state")),
+        (vec![path.as_str()], vec!["there"])
+    );
     let login = &catalog["nodes"][3];
     assert_eq!((&login["name"], &login["keywords"]), (&json!("login"), &json!(["login", "form"])));
     assert_eq!((&catalog["nodes"][2]["assets"], &catalog["nodes"][1]["scripts"]), (&json!(1), &json!(1)));
 }
 
 #[test]
-fn a_skill_is_shown_as_get_skill_gives_it() {
+fn a_skill_is_shown_as_by_get_skill() {
     let library = library(&SKILLS);
     let page = Page::open(ui(library.path()));
     let mut session = serve(library.path()).start();
@@ -59,25 +63,25 @@ fn a_skill_is_shown_as_get_skill_gives_it() {
 }
 
 #[test]
-fn a_ranking_is_the_one_of_match() {
+fn a_ranking_is_that_of_match() {
     let library = library(&SKILLS);
     for scorer in ["keyword", "hybrid"] {
         let page = Page::open(ui(library.path()).arg("--scorer").arg(scorer));
         for task in ["a login form", "screen login", "nothing of all this"] {
             let ranked = page.json(&format!("api/rank?task={}", task.replace(' ', "%20")));
-            let match_ = Launch::bare(SKILLCELL).arg("match").arg(task).arg("--json").arg("--scorer").arg(scorer);
-            let output = match_.arg("--root").arg(library.path()).output();
-            let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-            assert_eq!(ranked, told, "{scorer}: {task}");
+            let command = Launch::bare(SKILLCELL).arg("match").arg(task).arg("--json").arg("--scorer").arg(scorer);
+            let output = command.arg("--root").arg(library.path()).output();
+            let printed: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+            assert_eq!(ranked, printed, "{scorer}: {task}");
             assert_eq!(ranked["explain"]["scorer"], scorer);
         }
         let again = page.json("api/rank?task=a%20login%20form");
-        assert_eq!(all(&again["explain"]["candidates"][0]["scores"], "scorer"), ["keyword", "bm25", "hybrid"]);
+        assert_eq!(field_of_all(&again["explain"]["candidates"][0]["scores"], "scorer"), ["keyword", "bm25", "hybrid"]);
     }
 }
 
 #[test]
-fn grants_are_shown_with_what_is_wrong_about_them() {
+fn grants_are_shown_with_their_problems() {
     let library = library(&SKILLS);
     let root = library.path().display();
     let config = format!(
@@ -87,40 +91,43 @@ fn grants_are_shown_with_what_is_wrong_about_them() {
     let page = Page::open(ui(library.path()).config(&config).env("TOKEN", "a secret"));
     let reply = page.get("api/grants");
     assert!(!reply.body.contains("a secret"), "{reply:?}");
-    let told = reply.json();
-    let by = |root: &str, skill: &str| {
-        let list = told["grants"].as_array().unwrap();
+    let grants = reply.json();
+    let grant_of = |root: &str, skill: &str| {
+        let list = grants["grants"].as_array().unwrap();
         list.iter().find(|entry| entry["root"] == root && entry["skill_path"] == skill).unwrap().clone()
     };
-    let tool = by(&root.to_string(), "tool");
+    let tool = grant_of(&root.to_string(), "tool");
     assert_eq!((&tool["address"], &tool["missing"]), (&json!("tool"), &Value::Null));
     assert_eq!(
         tool["read"],
         json!([{"path": root.to_string(), "exists": true}, {"path": "/nowhere", "exists": false}])
     );
     assert_eq!(tool["variables"], json!([{"name": "TOKEN", "is_set": true}, {"name": "UNSET", "is_set": false}]));
-    assert_eq!(by(&root.to_string(), "gone")["missing"], "there is no such skill");
-    assert_eq!(by("/elsewhere", "tool")["missing"], "that folder is no root now");
-    assert_eq!((&told["scripts"]["limits"]["timeout_seconds"], &told["scripts"]["enabled"]), (&json!(7), &json!(true)));
-    assert!(all(&told["integrations"], "name").contains(&"github"), "{told}");
+    assert_eq!(grant_of(&root.to_string(), "gone")["missing"], "there is no such skill");
+    assert_eq!(grant_of("/elsewhere", "tool")["missing"], "that folder is not a root");
+    assert_eq!(
+        (&grants["scripts"]["limits"]["timeout_seconds"], &grants["scripts"]["enabled"]),
+        (&json!(7), &json!(true))
+    );
+    assert!(field_of_all(&grants["integrations"], "name").contains(&"github"), "{grants}");
     assert_eq!(page.json("api/skill?name=tool")["grant"]["hosts"], json!(["api.example.com"]));
     let bare = Page::open(ui(library.path())).json("api/grants");
     assert_eq!((&bare["grants"], &bare["file_exists"]), (&json!([]), &json!(false)));
 }
 
 #[test]
-fn scorers_are_told_of_the_skills_once_for_each_generation() {
+fn scorers_get_the_skills_once_per_generation() {
     let library = library(&SKILLS);
     let page = Page::open(ui(library.path()).env("SKILLCELL_LOG", "debug"));
-    let told = |page: &Page| page.session.log().matches("every scorer is told of ").count();
+    let updates = |page: &Page| page.session.log().matches("scorers are given ").count();
     let rank = || page.json("api/rank?task=a%20login%20form");
     let first = rank();
     for _ in 0..20 {
         assert_eq!(rank(), first);
     }
-    // Skills have other numbers in the other engine.
-    page.session.wait_for_log("every scorer is told of ");
-    assert!(told(&page) <= 2, "{}", page.session.log());
+    // Skills have different numbers in the two engines.
+    page.session.wait_for_log("scorers are given ");
+    assert!(updates(&page) <= 2, "{}", page.session.log());
     write_files(library.path(), &[("grapes.md", "---\nkeywords: [grapes]\ndescription: Fruit\n---\nPick them.\n")]);
     eventually("the new skill", || page.json("api/rank?task=grapes")["skill_path"] == "grapes");
     let ranked = page.json("api/rank?task=grapes");
@@ -129,7 +136,7 @@ fn scorers_are_told_of_the_skills_once_for_each_generation() {
 }
 
 #[test]
-fn the_trail_has_runs_and_refusals_and_tells_when_somebody_changed_it() {
+fn the_audit_record_has_runs_and_refusals_and_reveals_tampering() {
     let library = library(&SKILLS);
     let launch = ui(library.path());
     let home = launch.home().to_owned();
@@ -140,29 +147,33 @@ fn the_trail_has_runs_and_refusals_and_tells_when_somebody_changed_it() {
     assert!(run("a.sh").status.success());
     assert_eq!(run("../../etc/passwd").status.code(), Some(1));
     let page = Page::open(launch);
-    let told = page.json("api/audit");
-    assert_eq!((&told["lines"], &told["faults"], &told["trouble"]), (&json!(4), &json!([]), &Value::Null));
-    assert_eq!(all(&told["entries"], "kind"), ["refusal", "refusal", "refusal", "run"], "the newest comes first");
-    assert!(told["entries"][0]["reason"].as_str().unwrap().contains("path traversal"), "{told}");
-    assert!(told["entries"][1]["reason"].as_str().unwrap().contains("`api.example.com`, and no grant"), "{told}");
-    assert!(told["entries"][2]["reason"].as_str().unwrap().contains("`TOKEN`, and no grant"), "{told}");
-    let ran = &told["entries"][3];
+    let record = page.json("api/audit");
+    assert_eq!((&record["lines"], &record["faults"], &record["trouble"]), (&json!(4), &json!([]), &Value::Null));
     assert_eq!(
-        (&ran["skill"], &ran["outcome"]["exit_code"], &ran["outcome"]["refusals"]),
+        field_of_all(&record["entries"], "kind"),
+        ["refusal", "refusal", "refusal", "run"],
+        "the newest comes first"
+    );
+    assert!(record["entries"][0]["reason"].as_str().unwrap().contains("path traversal"), "{record}");
+    assert!(record["entries"][1]["reason"].as_str().unwrap().contains("`api.example.com`, and no grant"), "{record}");
+    assert!(record["entries"][2]["reason"].as_str().unwrap().contains("`TOKEN`, and no grant"), "{record}");
+    let run_entry = &record["entries"][3];
+    assert_eq!(
+        (&run_entry["skill"], &run_entry["outcome"]["exit_code"], &run_entry["outcome"]["refusals"]),
         (&json!("tool"), &json!(0), &json!(2))
     );
-    let shown = Launch::bare(SKILLCELL).with_home(&home).arg("audit").output();
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.contains("tool a.sh  exit 0, 2 refusals\n"), "{shown}");
-    assert!(shown.contains("tool a.sh  refused: script `a.sh` wants to read the variable `TOKEN`"), "{shown}");
-    assert_eq!(all(&page.json("api/audit?last=1")["entries"], "kind"), ["refusal"]);
+    let stdout = Launch::bare(SKILLCELL).with_home(&home).arg("audit").output();
+    let stdout = String::from_utf8_lossy(&stdout.stdout).into_owned();
+    assert!(stdout.contains("tool a.sh  exit 0, 2 refusals\n"), "{stdout}");
+    assert!(stdout.contains("tool a.sh  refused: script `a.sh` wants to read the variable `TOKEN`"), "{stdout}");
+    assert_eq!(field_of_all(&page.json("api/audit?last=1")["entries"], "kind"), ["refusal"]);
 
     let file = home.join(".local/share/skillcell/audit/audit.jsonl");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1) + "not a line\n").unwrap();
-    let told = page.json("api/audit");
-    assert!(all_texts(&told["faults"]).iter().any(|fault| fault.contains("was changed")), "{told}");
-    assert_eq!(told["entries"][0], json!({"kind": "unreadable", "text": "not a line"}));
+    let record = page.json("api/audit");
+    assert!(all_texts(&record["faults"]).iter().any(|fault| fault.contains("was changed")), "{record}");
+    assert_eq!(record["entries"][0], json!({"kind": "unreadable", "text": "not a line"}));
 }
 
 fn all_texts(list: &Value) -> Vec<&str> {
@@ -170,7 +181,7 @@ fn all_texts(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn usage_is_what_stats_tells() {
+fn usage_is_that_of_stats() {
     let library = library(&SKILLS);
     let launch = ui(library.path()).config("analytics: {enabled: true}\n");
     let home = launch.home().to_owned();
@@ -179,18 +190,18 @@ fn usage_is_what_stats_tells() {
     session.call("get_skill", json!({"context": "gardening"}));
     drop(session);
     let page = Page::open(launch);
-    let mut told = page.json("api/usage");
-    assert_eq!((told["enabled"].take(), told["endpoint"].take()), (json!(true), Value::Null));
+    let mut usage = page.json("api/usage");
+    assert_eq!((usage["enabled"].take(), usage["endpoint"].take()), (json!(true), Value::Null));
     let stats = Launch::bare(SKILLCELL).with_home(&home).arg("stats").arg("--json").output();
     let stats: Value = serde_json::from_slice(&stats.stdout).unwrap();
     for (name, value) in stats.as_object().unwrap() {
-        assert_eq!(told[name], *value, "{name}");
+        assert_eq!(usage[name], *value, "{name}");
     }
-    assert_eq!((&told["skills"][0]["skill_path"], &told["no_match"]), (&json!("ui/login"), &json!(1)));
+    assert_eq!((&usage["skills"][0]["skill_path"], &usage["no_match"]), (&json!("ui/login"), &json!(1)));
 }
 
 #[test]
-fn what_is_edited_is_shown_with_the_next_answer() {
+fn edits_are_shown_in_the_next_answer() {
     let library = library(&SKILLS);
     let page = Page::open(ui(library.path()));
     let generation = page.json("api/catalog")["generation"].as_u64().unwrap();
@@ -203,7 +214,7 @@ fn what_is_edited_is_shown_with_the_next_answer() {
     assert!(page.json("api/catalog")["generation"].as_u64().unwrap() > generation);
     std::fs::remove_file(library.path().join("ui/_index.md")).unwrap();
     let skill = page.json("api/skill?name=ui/login");
-    assert_eq!(all(&skill["chain"], "address"), ["_root", "ui/login"]);
+    assert_eq!(field_of_all(&skill["chain"], "address"), ["_root", "ui/login"]);
     std::fs::remove_file(library.path().join("ui/login.md")).unwrap();
     assert_eq!(page.get("api/skill?name=ui/login").status, 404);
 }
@@ -213,7 +224,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn looking_leaves_no_trace() {
+fn the_page_changes_no_files() {
     let library = library(&SKILLS);
     let page = Page::open(ui(library.path()).config("analytics: {enabled: true}\n"));
     let [home, skills] = [page.session.home(), library.path()].map(contents);
@@ -222,30 +233,30 @@ fn looking_leaves_no_trace() {
     }
     assert_eq!(contents(page.session.home()), home);
     assert_eq!(contents(library.path()), skills);
-    let told = page.json("api/audit");
-    assert_eq!((&told["lines"], &page.json("api/usage")["since"]), (&json!(0), &Value::Null));
+    let record = page.json("api/audit");
+    assert_eq!((&record["lines"], &page.json("api/usage")["since"]), (&json!(0), &Value::Null));
 }
 
 #[test]
-fn hostile_names_come_through_as_they_are() {
+fn hostile_names_are_passed_through_verbatim() {
     let text = format!("---\nkeywords: ['{EVIL}']\ndescription: '<script>alert(1)</script>'\n---\n{EVIL}</pre>\n");
     let file = format!("{}.md", EVIL.replace('/', ""));
     let library = library(&[(&file, &text)]);
     let page = Page::open(ui(library.path()));
     let reply = page.get("api/catalog");
-    assert_eq!(reply.header("content-type"), Some("application/json"), "so no browser takes it for a page");
+    assert_eq!(reply.header("content-type"), Some("application/json"), "browsers do not treat it as a page");
     assert_eq!(reply.json()["nodes"][0]["path"], EVIL);
     assert_eq!(reply.json()["nodes"][0]["keywords"], json!([EVIL]));
     let name: String = EVIL.bytes().map(|byte| format!("%{byte:02x}")).collect();
     let skill = page.json(&format!("api/skill?name={name}"));
     assert_eq!((&skill["address"], &skill["description"]), (&json!(EVIL), &json!("<script>alert(1)</script>")));
     let unknown = page.get("api/skill?name=%e2%80%ae%3cb%3e");
-    let told = unknown.json()["error"].as_str().unwrap().to_owned();
-    assert!(told.contains("\\u{202e}<b>"), "{told}");
+    let error = unknown.json()["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("\\u{202e}<b>"), "{error}");
 }
 
 #[test]
-fn libraries_may_be_empty_missing_broken_or_large() {
+fn empty_missing_broken_and_large_libraries_are_shown() {
     let empty = library(&[]);
     let page = Page::open(ui(empty.path()));
     assert_eq!((&page.json("api/catalog")["skills"], &page.json("api/catalog")["nodes"]), (&json!(0), &json!([])));
@@ -253,7 +264,7 @@ fn libraries_may_be_empty_missing_broken_or_large() {
 
     let later = empty.path().join("later");
     let page = Page::open(ui(&later));
-    assert_eq!(all(&page.json("api/catalog")["roots"], "state"), ["missing"]);
+    assert_eq!(field_of_all(&page.json("api/catalog")["roots"], "state"), ["missing"]);
     write_files(&later, &SKILLS);
     eventually("the folder that appeared", || page.json("api/catalog")["skills"] == 4);
 
@@ -262,16 +273,15 @@ fn libraries_may_be_empty_missing_broken_or_large() {
         ("b/SKILL.md", "---\nname: b\n---\nno description\n"),
         ("c/SKILL.md", "---\nname: c\ndescription: fine\n---\n"),
     ]);
-    let told = Page::open(ui(broken.path())).json("api/catalog");
-    assert_eq!((&told["skills"], nodes(&told)), (&json!(1), vec![(0, "c")]));
-    let files = all(&told["problems"], "file");
-    assert!(files.contains(&"a.md") && files.contains(&"b/SKILL.md"), "{told}");
-    assert!(told["problems"].as_array().unwrap().iter().all(|problem| problem["advice"] != ""), "{told}");
+    let catalog = Page::open(ui(broken.path())).json("api/catalog");
+    assert_eq!((&catalog["skills"], nodes(&catalog)), (&json!(1), vec![(0, "c")]));
+    let files = field_of_all(&catalog["problems"], "file");
+    assert!(files.contains(&"a.md") && files.contains(&"b/SKILL.md"), "{catalog}");
+    assert!(catalog["problems"].as_array().unwrap().iter().all(|problem| problem["advice"] != ""), "{catalog}");
 
-    let large = library(&[]);
-    let task = write_library(large.path(), 10_000);
+    let large = large();
     let page = Page::open(ui(large.path()));
-    assert!(page.json("api/catalog")["skills"].as_u64().unwrap() >= 10_000);
-    let ranked = page.json(&format!("api/rank?task={}", task.replace(' ', "%20")));
+    assert_eq!(page.json("api/catalog")["skills"], 3_025);
+    let ranked = page.json(&format!("api/rank?task={}", large.task.replace(' ', "%20")));
     assert_eq!(ranked["explain"]["candidates"].as_array().unwrap().len(), 10, "{}", ranked["explain"]);
 }

@@ -1,14 +1,14 @@
-//! The server's side of a fetch: git's protocol in its version 0, without a connection that lasts.
+//! The server side of a fetch: version 0 of git's protocol, stateless.
 
 use git2::{Buf, ObjectType, Oid, Repository};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Most bytes that one line carries beside its length and the number of its band.
+/// The payload of one line, without its length and the number of its band.
 const BAND_BYTES: usize = 65_515;
 
 const CAPABILITIES: &str = "multi_ack_detailed side-band-64k ofs-delta shallow no-progress";
 
-/// What the repository has, for `GET /info/refs`.
+/// Lists the references, for `GET /info/refs`.
 pub fn advertise(repository: &Repository) -> Vec<u8> {
     let mut capabilities = CAPABILITIES.to_owned();
     let mut refs = Vec::new();
@@ -48,7 +48,7 @@ struct Asked {
     borders: HashSet<Oid>,
     depth: Option<usize>,
     haves: Vec<Oid>,
-    /// Whether the client stopped a round of haves and wants to hear what of them is known.
+    /// Whether the client ended a round of haves and expects acknowledgements.
     pauses: bool,
     done: bool,
 }
@@ -78,9 +78,9 @@ impl Asked {
     }
 }
 
-/// The answer: borders of the history, what both have, and when the client has heard enough, the pack.
+/// Answers `POST /git-upload-pack`: the shallow boundary, the common commits and, once the client is done, the pack.
 ///
-/// A client that wants what no reference points at is told so.
+/// A client that wants an object that no reference points at gets an error.
 pub fn answer(repository: &Repository, request: &[u8]) -> Vec<u8> {
     let asked = Asked::parse(request);
     let offered: HashSet<Oid> = repository
@@ -112,9 +112,9 @@ pub fn answer(repository: &Repository, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// Commits with how far they are from where the walk began, which is 1 for those themselves.
+/// Walks the history and returns each commit with its depth, which is 1 for the commits of `from`.
 ///
-/// A walk with a depth ends there; one without ends at what the client has no parents of.
+/// Without a depth limit the walk ends at the shallow boundary of the client.
 fn reachable(
     repository: &Repository,
     from: &[Oid],
@@ -137,7 +137,7 @@ fn reachable(
     found
 }
 
-/// Where the client's history will end, and where it ends no longer.
+/// Tells the client where its history is shallow now, and where it no longer is.
 fn borders(history: &HashMap<Oid, usize>, depth: usize, before: &HashSet<Oid>) -> Vec<u8> {
     let at = |id: &Oid| history.get(id).copied();
     let now = history.keys().filter(|id| at(id) == Some(depth) && !before.contains(id));
@@ -148,7 +148,7 @@ fn borders(history: &HashMap<Oid, usize>, depth: usize, before: &HashSet<Oid>) -
     answer
 }
 
-/// Every object of the history that the client does not have.
+/// Packs every object of the history that the client does not have.
 fn pack(repository: &Repository, history: &HashMap<Oid, usize>, known: &[Oid], borders: &HashSet<Oid>) -> Vec<u8> {
     let mut there = HashSet::new();
     let theirs = reachable(repository, known, None, borders);
@@ -170,7 +170,7 @@ fn pack(repository: &Repository, history: &HashMap<Oid, usize>, known: &[Oid], b
     pack.to_vec()
 }
 
-/// Adds a commit with everything in it, except what was seen before.
+/// Adds a commit with its objects, except those that were seen before.
 fn commit_objects(repository: &Repository, id: Oid, seen: &mut HashSet<Oid>, objects: &mut Vec<Oid>) {
     if seen.insert(id) {
         objects.push(id);
@@ -193,7 +193,7 @@ fn tree_objects(repository: &Repository, id: Oid, seen: &mut HashSet<Oid>, objec
     }
 }
 
-/// A pack in lines of band 1, after a word for people in band 2.
+/// Wraps a pack in lines of band 1, after a progress message in band 2.
 fn banded(pack: &[u8]) -> Vec<u8> {
     let mut answer = framed(b"\x02packed for a test\n");
     for piece in pack.chunks(BAND_BYTES) {
@@ -215,7 +215,7 @@ fn framed(bytes: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// The first line and what follows it. A flush is an empty line.
+/// Splits off the first line. A flush is an empty line.
 fn next_line(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let length = usize::from_str_radix(std::str::from_utf8(bytes.get(..4)?).ok()?, 16).ok()?;
     let text = std::str::from_utf8(bytes.get(4..length.max(4))?).ok()?;

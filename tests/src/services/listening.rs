@@ -1,4 +1,4 @@
-//! Connections to a server of this machine, each on a thread of its own.
+//! TLS connections to a server on this machine, each on a thread of its own.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Both directions of a connection.
+/// A connection that can be read and written.
 pub trait Stream: Read + Write {}
 
 impl<S: Read + Write> Stream for S {}
 
-/// A port that takes connections until the value ends.
+/// A port that accepts connections until the value is dropped.
 pub struct Listening {
     address: SocketAddr,
     open: Arc<Open>,
@@ -24,7 +24,7 @@ struct Open {
 }
 
 impl Listening {
-    /// Hands over every connection, made secure by a certificate.
+    /// Calls `converse` with every connection, after TLS was set up.
     pub fn start(tls: Arc<ServerConfig>, converse: impl Fn(&mut dyn Stream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let address = listener.local_addr().expect("it listens");
@@ -60,7 +60,7 @@ impl Drop for Listening {
         for connection in self.open.connections.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = connection.shutdown(Shutdown::Both);
         }
-        // Wakes the thread that waits for connections.
+        // Wakes the thread that accepts connections.
         let _ = TcpStream::connect(self.address);
     }
 }

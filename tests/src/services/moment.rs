@@ -1,11 +1,10 @@
-//! Moments as services write them.
+//! Timestamps in the format of the services.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Days from March of the year 0 to January of 1970.
 const BEFORE_1970: i64 = 719_468;
 
-/// A leap year comes every four years, but not every hundred, but every four hundred.
 const DAYS_IN_400_YEARS: i64 = 146_097;
 
 /// Seconds since 1970.
@@ -14,7 +13,7 @@ pub fn now() -> i64 {
     i64::try_from(since.as_secs()).expect("a clock that is right")
 }
 
-/// A moment as in `2026-01-31T09:30:00Z` so many seconds later. Nothing if the text is no moment.
+/// Adds seconds to a timestamp such as `2026-01-31T09:30:00Z`. None if the text is not a timestamp.
 pub fn later(text: &str, seconds: i64) -> Option<String> {
     let (date, clock) = text.strip_suffix('Z')?.split_once('T')?;
     let clock = clock.split('.').next()?;
@@ -55,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_move() {
+    fn timestamps_move() {
         for (text, seconds, expected) in [
             ("2026-11-16T15:10:00Z", 0, "2026-11-16T15:10:00Z"),
             ("2026-11-16T15:10:00.250Z", 86_400, "2026-11-17T15:10:00Z"),
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_comes_back() {
+    fn every_day_survives_a_round_trip() {
         for day in (-200_000..200_000).step_by(7) {
             let (year, month, date) = date_of(day);
             assert_eq!(day_number(year, month, date), day);

@@ -1,12 +1,12 @@
-//! What a service answered, from `fixtures/services`, as if it happened here and now.
+//! Recorded answers of a service, from `fixtures/services`, adapted to the current time and commit.
 //!
-//! `plugins/integrations/kit/src/recorded.rs` says how the files look.
+//! `plugins/integrations/kit/src/recorded.rs` describes the format.
 
 use super::moment;
 use crate::wire::{Answer, Request};
 use serde_json::Value;
 
-/// When a service was recorded, and the commit that was checked out then.
+/// When each service was recorded, and the commit that was checked out.
 const RECORDED: [(&str, i64, &str); 4] = [
     ("github", 1_794_854_580, "6dcb09b5b57875f334f61aebed695e2e4193db5e"),
     ("circleci", 1_773_144_000, "3f2a9c1d0b7e4f5a8c6d2e1f0a9b8c7d6e5f4a3b"),
@@ -14,25 +14,25 @@ const RECORDED: [(&str, i64, &str); 4] = [
     ("gateway", 1_773_144_000, "3f2a9c1d0b7e4f5a8c6d2e1f0a9b8c7d6e5f4a3b"),
 ];
 
-/// Letters of a commit that answers show.
+/// How many characters of a commit answers show.
 const SHOWN: usize = 7;
 
-/// Moments in these fields are shown as days of the calendar, so they stay where they are.
+/// Answers show these fields as dates, so they are not moved.
 const DAYS: [&str; 2] = ["startsAt", "endsAt"];
 
-/// Every exchange with one service.
+/// All recorded exchanges with one service.
 pub struct Recording {
     name: &'static str,
     recorded_at: i64,
     recorded_commit: &'static str,
     commit: String,
     exchanges: Vec<Value>,
-    /// By how much everything happened later than it did.
+    /// The number of seconds by which timestamps are moved.
     later: i64,
 }
 
 impl Recording {
-    /// Reads all exchanges with a service, as if this address and this commit had been recorded.
+    /// Reads all exchanges with a service, and replaces the recorded address and commit with these.
     pub fn open(name: &str, address: &str, commit: &str) -> Self {
         let known = RECORDED.into_iter().find(|(known, ..)| *known == name);
         let (name, recorded_at, recorded_commit) = known.unwrap_or_else(|| panic!("`{name}` was never recorded"));
@@ -55,12 +55,12 @@ impl Recording {
         recording
     }
 
-    /// Lets everything have happened as long ago as it had when it was recorded.
+    /// Makes every timestamp as old now as it was at the time of the recording.
     pub fn move_to_now(&mut self) {
         self.later = moment::now() - self.recorded_at;
     }
 
-    /// What an integration should make of it, from `answers/NAME.txt`.
+    /// The expected answer of the integration, from `answers/NAME.txt`.
     pub fn expected(&self, answer: &str) -> String {
         let file = folder(self.name).join("answers").join(format!("{answer}.txt"));
         let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -107,7 +107,7 @@ impl Recording {
     }
 }
 
-/// A text without what makes no difference in GraphQL.
+/// Removes the characters that GraphQL ignores.
 fn dense(text: &str) -> String {
     text.replace(|letter: char| letter.is_whitespace() || letter == ',', "")
 }

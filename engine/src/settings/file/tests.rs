@@ -6,24 +6,24 @@ fn codes(findings: &[Finding]) -> Vec<(&str, Option<u32>)> {
 }
 
 #[test]
-fn the_stock_file_of_other_servers_takes_nothing_away() {
+fn the_stock_file_of_other_servers_changes_nothing() {
     let stock = "\
 matching:\n  min_score: 0.2\n  max_results: 3\n  ambiguity_threshold: 0.1\nrefresh:\n  enabled: true\n  interval_minutes: 15\n\
 scripts:\n  enabled: true\n  timeout_seconds: 60\n  max_output_bytes: 1000\n  allowed_extensions:\n    - .sh\n    - .ts\n    \
 - .js\n    - .py\n  runners:\n    \".sh\": \"bash\"\n    \".ts\": \"npx tsx\"\n    \".js\": \"node\"\n    \".py\": \"python3\"\n\
 assets:\n  max_size_bytes: 1048576\n  inline_text_max_bytes: 10240\nanalytics:\n  enabled: false\n  endpoint: \"\"\n";
-    let (said, findings) = read(stock, &operator());
+    let (settings, findings) = read(stock, &operator());
     assert_eq!(codes(&findings), []);
-    assert_eq!(said.scripts, operator().scripts);
-    assert_eq!(said.max_size_bytes, Some(1_048_576));
+    assert_eq!(settings.scripts, operator().scripts);
+    assert_eq!(settings.max_size_bytes, Some(1_048_576));
 }
 
 #[test]
 fn content_can_lower_and_switch_off() {
     let text = "scripts: {timeout_seconds: 5, fuel: 10, allowed_extensions: [py, .JS]}";
-    let (said, findings) = read(text, &operator());
-    assert_eq!((said.scripts.timeout_seconds, said.scripts.fuel), (5, 10));
-    assert_eq!(said.scripts.allowed_extensions, [".py", ".js"]);
+    let (settings, findings) = read(text, &operator());
+    assert_eq!((settings.scripts.timeout_seconds, settings.scripts.fuel), (5, 10));
+    assert_eq!(settings.scripts.allowed_extensions, [".py", ".js"]);
     assert_eq!(codes(&findings), []);
     assert!(!read("scripts: {enabled: false}", &operator()).0.scripts.enabled);
 }
@@ -32,8 +32,8 @@ fn content_can_lower_and_switch_off() {
 fn content_cannot_raise_enable_grant_or_choose() {
     let mut disabled = operator();
     disabled.scripts.enabled = false;
-    let (said, findings) = read("scripts:\n  enabled: true\n", &disabled);
-    assert_eq!((said.scripts.enabled, codes(&findings)), (false, vec![("forbidden-setting", Some(2))]));
+    let (settings, findings) = read("scripts:\n  enabled: true\n", &disabled);
+    assert_eq!((settings.scripts.enabled, codes(&findings)), (false, vec![("forbidden-setting", Some(2))]));
     for (text, code, line) in [
         ("scripts:\n  timeout_seconds: 61\n", "raised-limit", 2),
         ("scripts:\n  memory_bytes: 99999999\n", "raised-limit", 2),
@@ -56,14 +56,14 @@ fn content_cannot_raise_enable_grant_or_choose() {
         ("analytics:\n  enabled: true\n", "forbidden-setting", 2),
         ("analytics:\n  include_text: true\n", "forbidden-setting", 2),
     ] {
-        let (said, findings) = read(text, &operator());
+        let (settings, findings) = read(text, &operator());
         assert_eq!(codes(&findings), [(code, Some(line))], "{text}");
-        assert_eq!(said, Said::nothing(&operator()), "{text}");
+        assert_eq!(settings, FileSettings::unset(&operator()), "{text}");
     }
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_ignored() {
+fn invalid_settings_are_reported_with_their_line_and_ignored() {
     for (text, code, line) in [
         ("other: 1\n", "unknown-key", 1),
         ("other:\n", "unknown-key", 1),
@@ -102,14 +102,14 @@ fn what_is_wrong_is_told_with_its_line_and_ignored() {
         ("assets:\n  max_size_bytes: -1\n", "wrong-type", 2),
         ("assets:\n  inline_text_max_bytes: 1.5\n", "wrong-type", 2),
     ] {
-        let (said, findings) = read(text, &operator());
+        let (settings, findings) = read(text, &operator());
         assert_eq!(codes(&findings), [(code, Some(line))], "{text}");
-        assert_eq!(said, Said::nothing(&operator()), "{text}");
+        assert_eq!(settings, FileSettings::unset(&operator()), "{text}");
     }
 }
 
 #[test]
-fn what_cannot_be_understood_about_scripts_switches_them_off() {
+fn invalid_script_settings_disable_scripts() {
     for text in [
         "scripts: [",
         "- a",
@@ -129,34 +129,34 @@ fn what_cannot_be_understood_about_scripts_switches_them_off() {
         "scripts: {allowed_extensions: [.py, null]}",
         "scripts: {runners: [bash]}",
     ] {
-        let (said, findings) = read(text, &operator());
-        assert!(!said.scripts.enabled && findings.len() == 1 && findings[0].line.is_some(), "{text}: {findings:?}");
+        let (settings, findings) = read(text, &operator());
+        assert!(!settings.scripts.enabled && findings.len() == 1 && findings[0].line.is_some(), "{text}: {findings:?}");
     }
 }
 
 #[test]
-fn a_file_that_says_nothing_changes_nothing() {
+fn an_empty_file_changes_nothing() {
     for text in
         ["", "# nothing yet\n", "\u{feff}", "---\n", "scripts:\nmatching: ~\n", "scripts: {enabled: , fuel: }\n"]
     {
-        assert_eq!(read(text, &operator()), (Said::nothing(&operator()), Vec::new()), "{text:?}");
+        assert_eq!(read(text, &operator()), (FileSettings::unset(&operator()), Vec::new()), "{text:?}");
     }
 }
 
 #[test]
 fn a_byte_order_mark_and_windows_line_ends_are_fine() {
-    let (said, findings) = read("\u{feff}matching:\r\n  min_score: 0.5\r\n", &operator());
-    assert_eq!((said.min_score, codes(&findings)), (Some(0.5), vec![]));
+    let (settings, findings) = read("\u{feff}matching:\r\n  min_score: 0.5\r\n", &operator());
+    assert_eq!((settings.min_score, codes(&findings)), (Some(0.5), vec![]));
 }
 
 #[test]
-fn of_what_stands_there_twice_the_first_counts_and_the_lowest_limit() {
+fn the_first_duplicate_counts_and_the_lowest_limit() {
     let text = "\
 matching: {min_score: 0.5, min_score: 0.6}\nscripts: {fuel: 9, fuel: 20}\nscripts: {fuel: 10}\nassets: {max_size_bytes: 9}\n\
 assets: {max_size_bytes: 5}\nscripts: {enabled: false, enabled: true}\n";
-    let (said, findings) = read(text, &operator());
-    assert_eq!((said.min_score, said.scripts.fuel, said.max_size_bytes), (Some(0.5), 9, Some(5)));
-    assert!(!said.scripts.enabled);
+    let (settings, findings) = read(text, &operator());
+    assert_eq!((settings.min_score, settings.scripts.fuel, settings.max_size_bytes), (Some(0.5), 9, Some(5)));
+    assert!(!settings.scripts.enabled);
     let mut lines: Vec<_> = codes(&findings);
     lines.sort_by_key(|(_, line)| *line);
     let twice = |line| ("duplicate-key", Some(line));

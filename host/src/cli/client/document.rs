@@ -1,30 +1,38 @@
-//! A file of settings as text: what it says, and how to change one thing in it and nothing else.
+//! Settings files as text: reads them, and changes one key without touching anything else.
 
-use super::setting::Setting;
 use super::{json, toml};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// What a client understands in its file.
+/// The syntax that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     Json,
     /// JSON with comments.
-    Commented,
-    /// JSON with comments, and with commas after the last of several.
-    Loose,
+    Jsonc,
+    /// JSON with comments and trailing commas.
+    JsoncTrailingCommas,
     Toml,
 }
 
-/// Why a text cannot be understood. Nothing of the text is in here, which may hold secrets.
+/// An object that keeps its order.
+pub struct Members(pub Vec<(&'static str, Value)>);
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+/// Why a text cannot be parsed. Contains nothing of the text, which may hold secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct Malformed {
+pub struct ParseError {
     pub line: usize,
     pub what: String,
 }
 
-impl Malformed {
-    /// Something wrong at a place in a text.
+impl ParseError {
     pub fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
         let line = text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1;
         Self { line, what: what.into() }
@@ -32,32 +40,26 @@ impl Malformed {
 }
 
 impl Format {
-    /// All that a text says. Nothing at all says as much as an empty group.
-    pub fn read(self, text: &str) -> Result<Value, Malformed> {
+    /// Parses a text. An empty one is an empty object.
+    pub fn read(self, text: &str) -> Result<Value, ParseError> {
         match self {
             Self::Toml => toml::read(text),
             _ => json::read(text, self),
         }
     }
 
-    /// The text with a key in the group that a path leads to. Groups on the way are made as needed.
-    pub fn set(self, text: &str, path: &[&str], key: &str, setting: &Setting) -> Result<String, Malformed> {
+    /// Returns the text with `key` set in the object at `path`, which is created if missing. Without a value the key is
+    /// removed.
+    pub fn edit(
+        self,
+        text: &str,
+        path: &[&str],
+        key: &str,
+        value: Option<&impl Serialize>,
+    ) -> Result<String, ParseError> {
         match self {
-            Self::Toml => toml::set(text, path, key, setting),
-            _ => json::set(text, self, path, key, setting),
+            Self::Toml => toml::edit(text, path, key, value),
+            _ => json::edit(text, self, path, key, value),
         }
-    }
-
-    /// The text without a key in the group that a path leads to.
-    pub fn remove(self, text: &str, path: &[&str], key: &str) -> Result<String, Malformed> {
-        match self {
-            Self::Toml => toml::remove(text, path, key),
-            _ => json::remove(text, self, path, key),
-        }
-    }
-
-    /// A whole file that says only this.
-    pub fn alone(self, path: &[&str], key: &str, setting: &Setting) -> String {
-        self.set("", path, key, setting).expect("an empty file can be written to")
     }
 }

@@ -1,154 +1,142 @@
-//! Putting an entry into the text of a file, and taking it out again.
+//! Inserts an entry into the text of a settings file, and removes it.
 
-use super::document::Malformed;
+use super::config_files::{Client, ConfigFile};
+use super::document::{Members, ParseError};
 use super::entry::Entry;
-use super::places::{Client, Place};
-use super::setting::Setting;
-use crate::printable::printable_up_to;
+use super::report::Outcome;
+use base::printable::printable_up_to;
 use serde_json::Value;
 
-/// What was there already counts as the same if it agrees in these. The rest is for people to add.
-const DECISIVE: [&str; 3] = ["type", "command", "args"];
+/// An existing entry counts as the same if these keys agree. Users may add others.
+const COMPARED_KEYS: [&str; 3] = ["type", "command", "args"];
 
-/// Members of an entry for a server that is not started but reached.
-const ADDRESSES: [&str; 2] = ["url", "httpUrl"];
+/// Keys of an entry for a server reached over HTTP.
+const URL_KEYS: [&str; 2] = ["url", "httpUrl"];
 
-/// Longest line of a difference, in characters.
-const LONGEST: usize = 1_000;
+/// The longest line of a difference, in characters.
+const MAX_LENGTH: usize = 1_000;
 
-/// What an entry becomes in a file.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Merged {
-    /// It was not there.
-    Added(String),
-    /// It said something else.
-    Replaced(String),
-    /// It is there and says the same.
-    Same,
-    /// It says something else, and nobody said that it may be replaced: what it says, and what it would say.
-    Differs(Vec<String>),
-}
-
-/// Why nothing can be merged.
 #[derive(Debug, thiserror::Error)]
-pub enum NoMerge {
+pub enum MergeError {
     #[error(transparent)]
-    Malformed(#[from] Malformed),
-    #[error("`{0}` is there and is no group of servers")]
-    WrongPlace(&'static str),
-    #[error("it holds no group in braces, as settings do")]
-    NoGroup,
-    /// A mistake of ours, which must not reach the disk.
-    #[error("the change would have touched more than the entry")]
-    Careless,
+    Parse(#[from] ParseError),
+    #[error("`{0}` exists but is not an object of servers")]
+    NotAnObject(&'static str),
+    #[error("the top level is not an object")]
+    RootNotAnObject,
+    /// A bug in the editing code, which must not reach the disk.
+    #[error("the edit would have changed more than the entry")]
+    SideEffect,
 }
 
-pub fn put(text: &str, place: &Place, client: Client, entry: &Entry, force: bool) -> Result<Merged, NoMerge> {
-    let (format, servers, name) = (place.format, place.servers, entry.name.as_str());
-    let members = entry.settings(client);
-    let found = match entries(&format.read(text)?, servers)? {
-        Some(entries) => entries.get(name).cloned(),
-        None => None,
+/// Returns the text with the entry, unless it is there or a different one may not be replaced.
+pub fn insert_entry(
+    text: &str,
+    file: &ConfigFile,
+    client: Client,
+    entry: &Entry,
+    force: bool,
+) -> Result<(Outcome, Option<String>), MergeError> {
+    let (format, servers, name) = (file.format, file.servers, entry.name.as_str());
+    let members = entry.members(client);
+    let existing = entries(&format.read(text)?, servers)?.and_then(|entries| entries.get(name).cloned());
+    let Some(existing) = existing else {
+        let added = format.edit(text, &[servers], name, Some(&members))?;
+        return Ok((Outcome::Added, Some(verified(text, file, name, added)?)));
     };
-    let Some(found) = found else {
-        let added = format.set(text, &[servers], name, &Setting::Group(members))?;
-        return checked(text, place, name, added).map(Merged::Added);
-    };
-    let differences = differences(&found, &members);
+    let differences = differences(&existing, &members);
     if differences.is_empty() {
-        return Ok(Merged::Same);
+        return Ok((Outcome::Same, None));
     }
     if !force {
-        return Ok(Merged::Differs(differences));
+        return Ok((Outcome::Differs(differences), None));
     }
     let mut replaced = text.to_owned();
-    if found.is_object() {
+    if existing.is_object() {
         let path = [servers, name];
-        for (key, setting) in members.iter().filter(|(key, _)| DECISIVE.contains(&key.as_str())) {
-            if found.get(key) != Some(&setting.value()) {
-                replaced = format.set(&replaced, &path, key, setting)?;
+        for (key, value) in members.0.iter().filter(|(key, _)| COMPARED_KEYS.contains(key)) {
+            if existing.get(key) != Some(value) {
+                replaced = format.edit(&replaced, &path, key, Some(value))?;
             }
         }
-        for address in ADDRESSES.into_iter().filter(|address| found.get(address).is_some()) {
-            replaced = format.remove(&replaced, &path, address)?;
+        for key in URL_KEYS.into_iter().filter(|key| existing.get(key).is_some()) {
+            replaced = format.edit(&replaced, &path, key, None::<&Value>)?;
         }
     } else {
-        replaced = format.set(&replaced, &[servers], name, &Setting::Group(members))?;
+        replaced = format.edit(&replaced, &[servers], name, Some(&members))?;
     }
-    checked(text, place, name, replaced).map(Merged::Replaced)
+    Ok((Outcome::Replaced, Some(verified(text, file, name, replaced)?)))
 }
 
-/// The text without an entry; nothing if it has none of this name.
-pub fn take(text: &str, place: &Place, name: &str) -> Result<Option<String>, NoMerge> {
-    let read = place.format.read(text)?;
-    if entries(&read, place.servers)?.is_none_or(|entries| !entries.contains_key(name)) {
-        return Ok(None);
+/// Returns the text without the entry, if there is one of this name.
+pub fn remove_entry(text: &str, file: &ConfigFile, name: &str) -> Result<(Outcome, Option<String>), MergeError> {
+    let settings = file.format.read(text)?;
+    if entries(&settings, file.servers)?.is_none_or(|entries| !entries.contains_key(name)) {
+        return Ok((Outcome::Absent, None));
     }
-    let taken = place.format.remove(text, &[place.servers], name)?;
-    checked(text, place, name, taken).map(Some)
+    let removed = file.format.edit(text, &[file.servers], name, None::<&Value>)?;
+    Ok((Outcome::Removed, Some(verified(text, file, name, removed)?)))
 }
 
-/// The servers that a file names, if it names any.
+/// The servers in the settings of a client, if there are any.
 pub fn entries<'a>(
-    read: &'a Value,
+    settings: &'a Value,
     servers: &'static str,
-) -> Result<Option<&'a serde_json::Map<String, Value>>, NoMerge> {
-    match read.get(servers) {
-        // Nothing but a group has members.
-        None if read.is_object() => Ok(None),
-        None => Err(NoMerge::NoGroup),
+) -> Result<Option<&'a serde_json::Map<String, Value>>, MergeError> {
+    match settings.get(servers) {
+        None if settings.is_object() => Ok(None),
+        None => Err(MergeError::RootNotAnObject),
         Some(Value::Object(entries)) => Ok(Some(entries)),
-        Some(_) => Err(NoMerge::WrongPlace(servers)),
+        Some(_) => Err(MergeError::NotAnObject(servers)),
     }
 }
 
-/// A line for what each member says, and one for what it would say, where these differ.
-fn differences(found: &Value, wanted: &[(String, Setting)]) -> Vec<String> {
-    if !found.is_object() {
-        return vec!["- no entry of a server".to_owned()];
+/// The compared keys that differ, one line for the existing value and one for the new one.
+fn differences(existing: &Value, new: &Members) -> Vec<String> {
+    if !existing.is_object() {
+        return vec!["- not an object".to_owned()];
     }
     let mut lines = Vec::new();
-    let mut tell = |sign: char, key: &str, value: &Value| {
-        lines.push(printable_up_to(&format!("{sign} {key}: {value}"), LONGEST));
+    let mut add_line = |sign: char, key: &str, value: &Value| {
+        lines.push(printable_up_to(&format!("{sign} {key}: {value}"), MAX_LENGTH));
     };
-    for address in ADDRESSES {
-        if let Some(value) = found.get(address) {
-            tell('-', address, value);
+    for key in URL_KEYS {
+        if let Some(value) = existing.get(key) {
+            add_line('-', key, value);
         }
     }
-    for (key, setting) in wanted.iter().filter(|(key, _)| DECISIVE.contains(&key.as_str())) {
-        let wanted = setting.value();
-        match found.get(key) {
-            Some(found) if *found == wanted => {}
-            // Whoever names a command and no type means the same.
-            None if key == "type" && found.get("command").is_some() => {}
-            found => {
-                if let Some(found) = found {
-                    tell('-', key, found);
+    for (key, new) in new.0.iter().filter(|(key, _)| COMPARED_KEYS.contains(key)) {
+        match existing.get(key) {
+            Some(old) if old == new => {}
+            // The default type of an entry with a command.
+            None if *key == "type" && existing.get("command").is_some() => {}
+            old => {
+                if let Some(old) = old {
+                    add_line('-', key, old);
                 }
-                tell('+', key, &wanted);
+                add_line('+', key, new);
             }
         }
     }
     lines
 }
 
-/// The changed text, if it says all that the one before said, apart from the entry.
-fn checked(before: &str, place: &Place, name: &str, after: String) -> Result<String, NoMerge> {
-    let rest = |text: &str| -> Result<Value, NoMerge> {
-        let mut read = place.format.read(text)?;
-        if let Some(entries) = read.get_mut(place.servers).and_then(Value::as_object_mut) {
+/// Returns the new text if it differs from the old one only in the entry.
+fn verified(before: &str, file: &ConfigFile, name: &str, after: String) -> Result<String, MergeError> {
+    let rest = |text: &str| -> Result<Value, MergeError> {
+        let mut settings = file.format.read(text)?;
+        if let Some(entries) = settings.get_mut(file.servers).and_then(Value::as_object_mut) {
             entries.remove(name);
         }
-        // Whether there is an empty group or none is the same to everybody.
-        if let Some(all) = read.as_object_mut()
-            && all.get(place.servers).and_then(Value::as_object).is_some_and(serde_json::Map::is_empty)
+        // An empty object means the same as none.
+        if let Some(all) = settings.as_object_mut()
+            && all.get(file.servers).and_then(Value::as_object).is_some_and(serde_json::Map::is_empty)
         {
-            all.remove(place.servers);
+            all.remove(file.servers);
         }
-        Ok(read)
+        Ok(settings)
     };
-    if rest(before)? == rest(&after)? { Ok(after) } else { Err(NoMerge::Careless) }
+    if rest(before)? == rest(&after)? { Ok(after) } else { Err(MergeError::SideEffect) }
 }
 
 #[cfg(test)]

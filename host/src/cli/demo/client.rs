@@ -1,4 +1,4 @@
-//! The smallest MCP client: starts the server as any client would, and asks it one thing after the other.
+//! A minimal MCP client: starts the server as any client would, and sends one request at a time.
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
@@ -14,11 +14,11 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts this very program as a server of a folder and shakes hands.
+    /// Starts this program as a server for a folder and does the MCP handshake.
     pub fn start(folder: &Path, home: &Path) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
-        // A home of its own: what the user granted or recorded has no part in a demonstration.
+        // A separate home keeps the user's grants and records out of the demo.
         command.env("HOME", home).env_remove("SKILLCELL_CONFIG");
         for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
             command.env_remove(name);
@@ -36,7 +36,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Calls a tool. The answer is its JSON, or its text when it is none.
+    /// Calls a tool and returns its last text block, parsed if it is JSON.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         let mut texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
@@ -49,7 +49,7 @@ impl Client {
         self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))?;
         let mut line = String::new();
         self.output.read_line(&mut line).context("the server ended")?;
-        let mut answer: Value = serde_json::from_str(&line).context("the server sent something else than JSON")?;
+        let mut answer: Value = serde_json::from_str(&line).context("the server sent something other than JSON")?;
         if let Some(error) = answer.get("error") {
             bail!("{method}: {error}");
         }
@@ -63,7 +63,7 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// The end of its input is how a server learns that it is no longer needed.
+    /// Closing its input is the signal for the server to exit.
     fn drop(&mut self) {
         self.input = None;
         let _ = self.server.wait();

@@ -1,193 +1,199 @@
-//! Clients on this machine: whether the files in which they name servers can be read, and whether what they say of this one
-//! works. Nothing is told of other servers.
+//! Checks the clients on this machine: whether their settings can be read, and whether their entries for this server work.
+//! Other servers are not reported.
 
 use super::report::Check;
 use crate::cli::Serve;
-use crate::cli::client::merge::{self, NoMerge};
-use crate::cli::client::places::{self, Bases, Client, Place};
-use crate::cli::client::{entry, program, writing};
-use crate::cli::serve::start::{self, Surroundings};
-use crate::config::variable;
+use crate::cli::client::config_files::{self, BaseFolders, Client, ConfigFile};
+use crate::cli::client::merge::{self, MergeError};
+use crate::cli::client::{edit_file, entry, program};
+use crate::cli::serve::preflight::{self, Environment};
+use base::environment::variable;
+use library::roots::split_lists;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What this server is usually called.
-const OURS: &str = "skillcell";
+/// The default name of this server.
+const SERVER_NAME: &str = "skillcell";
 
-/// Members of an entry for a server that is not started but reached.
-const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+/// Keys of an entry for a server reached over HTTP.
+const URL_KEYS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
-/// A file of a client, and what is to be told about it.
-struct Found<'a> {
+/// A settings file of a client that exists.
+struct ClientFile<'a> {
     client: Option<Client>,
-    place: &'a Place,
-    file: &'a Path,
-    /// Where clients are taken to start servers: here.
+    config_file: &'a ConfigFile,
+    path: &'a Path,
+    /// The folder in which clients are assumed to start servers.
     project: &'a Path,
 }
 
 pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
-    let bases = Bases { home, project, variable: &variable };
-    let mut named = false;
+    let bases = BaseFolders { home, project, variable: &variable };
+    let mut has_entry = false;
     let mut checks = Vec::new();
-    for (client, place, file) in places::existing(&bases) {
-        let found = Found { client, place: &place, file: &file, project };
-        match found.entries() {
+    for (client, config_file, path) in config_files::existing(&bases) {
+        let file = ClientFile { client, config_file: &config_file, path: &path, project };
+        match file.entries() {
             Ok(entries) if entries.is_empty() => {
-                checks.push(Check::ok(format!("{}: {} does not name {OURS}", place.title, file.display())));
+                checks.push(Check::ok(format!(
+                    "{}: {} has no entry for {SERVER_NAME}",
+                    config_file.title,
+                    path.display()
+                )));
             }
             Ok(entries) => {
-                named = true;
-                checks.extend(entries.iter().flat_map(|(name, entry)| found.check(name, entry)));
+                has_entry = true;
+                checks.extend(entries.iter().flat_map(|(name, entry)| file.check(name, entry)));
             }
             Err(check) => checks.push(check),
         }
     }
-    if !named {
+    if !has_entry {
         checks.push(Check::warn(
-            format!("no client was found that names {OURS}"),
+            format!("no client has an entry for {SERVER_NAME}"),
             "run `skillcell client claude DIR --write`, or the same for codex, cursor, vscode or gemini",
         ));
     }
     checks
 }
 
-impl Found<'_> {
-    /// The entries for this server. Claude Code has further ones for single projects in the same file.
+impl ClientFile<'_> {
+    /// The entries for this server, including those of Claude Code for single projects.
     fn entries(&self) -> Result<Vec<(String, Value)>, Check> {
-        let Place { title, format, servers, .. } = *self.place;
-        let path = self.file.display();
-        let text = writing::text(self.file).map_err(|error| Check::warned(&format!("{title}: {error}")))?;
-        let read = format.read(&text).map_err(|error| {
-            let what = format!("{title}: {path} cannot be understood: {error}");
-            let advice = format!("mend it; {title} cannot read it either");
-            if text.contains(OURS) { Check::fail(what, advice) } else { Check::warn(what, advice) }
+        let ConfigFile { title, format, servers, .. } = *self.config_file;
+        let path = self.path.display();
+        let text = edit_file::read_text(self.path).map_err(|error| Check::warned(&format!("{title}: {error}")))?;
+        let settings = format.read(&text).map_err(|error| {
+            let what = format!("{title}: {path} cannot be parsed: {error}");
+            let advice = format!("fix it; {title} cannot read it either");
+            if text.contains(SERVER_NAME) { Check::fail(what, advice) } else { Check::warn(what, advice) }
         })?;
-        let wrong = |error: NoMerge| Check::warn(format!("{title}: {path}: {error}"), "see what is there");
-        let here = merge::entries(&read, servers).map_err(wrong)?;
+        let warning = |error: MergeError| Check::warn(format!("{title}: {path}: {error}"), "check the file");
+        let shared = merge::entries(&settings, servers).map_err(warning)?;
         let project =
-            self.project.to_str().and_then(|project| read.get("projects")?.get(project)?.get(servers)?.as_object());
-        let entries = here.into_iter().chain(project).flatten();
+            self.project.to_str().and_then(|project| settings.get("projects")?.get(project)?.get(servers)?.as_object());
+        let entries = shared.into_iter().chain(project).flatten();
         Ok(entries
             .filter(|(name, entry)| is_ours(name, entry))
             .map(|(name, entry)| (name.clone(), entry.clone()))
             .collect())
     }
 
-    /// A line for everything that keeps an entry from working, or one that says that it works.
+    /// One check for everything that keeps an entry from working, or a single one that it works.
     fn check(&self, name: &str, entry: &Value) -> Vec<Check> {
-        let title = self.place.title;
-        let said = format!("{title}: `{name}` in {}", self.file.display());
-        let again = self.again(name);
-        if ADDRESSES.iter().any(|address| entry.get(address).is_some()) {
-            return vec![Check::ok(format!("{said} is reached over HTTP"))];
+        let title = self.config_file.title;
+        let label = format!("{title}: `{name}` in {}", self.path.display());
+        let advice = self.rewrite_advice(name);
+        if URL_KEYS.iter().any(|key| entry.get(key).is_some()) {
+            return vec![Check::ok(format!("{label} is reached over HTTP"))];
         }
         let Some(command) = entry.get("command").and_then(Value::as_str) else {
-            return vec![Check::fail(format!("{said} names no command"), again)];
+            return vec![Check::fail(format!("{label} has no command"), advice)];
         };
         let Some(program) = program::find(command) else {
-            return vec![Check::fail(format!("{said} starts `{command}`, which is not there or no program"), again)];
+            return vec![Check::fail(
+                format!("{label} starts `{command}`, which is missing or not executable"),
+                advice,
+            )];
         };
         let mut checks = Vec::new();
-        if is_switched_off(entry) {
-            checks.push(Check::warn(format!("{said} is switched off"), format!("switch it on in {title}")));
+        if is_disabled(entry) {
+            checks.push(Check::warn(format!("{label} is disabled"), format!("enable it in {title}")));
         }
         if command.contains('/') && !Path::new(command).is_absolute() {
-            checks.push(Check::warn(format!("{said} starts `{command}`, which depends on where {title} is"), &again));
+            checks.push(Check::warn(
+                format!("{label} starts `{command}`, which depends on the working folder of {title}"),
+                &advice,
+            ));
         }
         if !program::is_called_skillcell(command) {
-            checks.push(Check::ok(format!("{said} starts `{command}`, of which nothing more is known")));
+            checks.push(Check::ok(format!("{label} starts `{command}`, which is not checked further")));
             return checks;
         }
         let own = std::env::current_exe().unwrap_or_default();
         if !program::is_same(&program, &own) {
             checks.push(Check::warn(
-                format!("{said} starts another one, {}; this is {}", program.display(), own.display()),
-                &again,
+                format!("{label} starts a different program, {}; this one is {}", program.display(), own.display()),
+                &advice,
             ));
         }
-        let words = words(entry);
-        match words.as_ref().and_then(|words| start::parsed(words.iter().copied())) {
-            None => checks.push(Check::fail(format!("{said} has arguments that do not make it a server"), &again)),
+        let arguments = arguments(entry);
+        match arguments.as_ref().and_then(|arguments| preflight::parse_serve(arguments.iter().copied())) {
+            None => checks.push(Check::fail(format!("{label} has arguments that do not start a server"), &advice)),
             Some(serve) => {
-                let folders =
-                    serve.folders.iter().chain(&serve.more.folders).cloned().chain(member(entry, "SKILLS_DIR"));
-                let folders: Vec<String> = folders.flat_map(|list| split(&list)).collect();
-                checks.extend(folders.iter().filter_map(|folder| self.missing(&said, folder)));
+                let variable = env_value(entry, "SKILLS_DIR");
+                let lists = serve.folders.iter().chain(&serve.more.folders).chain(&variable);
+                checks.extend(split_lists(lists).filter_map(|folder| self.check_folder(&label, folder)));
                 if let Err(error) = self.try_start(serve, entry) {
-                    checks.push(Check::failed(&format!("{said} would end at once: {error:#}")));
+                    checks.push(Check::failed(&format!("{label} would exit immediately: {error:#}")));
                 }
             }
         }
         if checks.is_empty() {
-            checks.push(Check::ok(format!("{said} starts this program")));
+            checks.push(Check::ok(format!("{label} starts this program")));
         }
         checks
     }
 
-    /// How to write an entry of this name anew.
-    fn again(&self, name: &str) -> String {
-        let Some(client) = self.client.filter(|_| entry::is_name(name)) else { return "correct it there".to_owned() };
-        let project = if self.place.scope == places::Scope::Project { " --scope project" } else { "" };
-        let name = if name == OURS { String::new() } else { format!(" --name {name}") };
-        format!("write it anew: `skillcell client {} DIR{project}{name} --write --force`", client.word())
+    /// How to rewrite an entry of this name.
+    fn rewrite_advice(&self, name: &str) -> String {
+        let Some(client) = self.client.filter(|_| entry::is_name(name)) else { return "correct the entry".to_owned() };
+        let project = if self.config_file.scope == config_files::Scope::Project { " --scope project" } else { "" };
+        let name = if name == SERVER_NAME { String::new() } else { format!(" --name {name}") };
+        format!("rewrite it: `skillcell client {} DIR{project}{name} --write --force`", config_files::name_of(&client))
     }
 
-    /// Whether a server with these arguments would start in the environment that its entry gives it. What a client puts
-    /// values into is nothing that can be known here.
+    /// Checks whether a server would start with these arguments and the environment of its entry. Entries with variables
+    /// that the client expands are not checked.
     fn try_start(&self, serve: Serve, entry: &Value) -> anyhow::Result<()> {
-        let is_open = |value: &Value| value.as_str().is_some_and(|text| text.contains("${"));
+        let has_variable = |value: &Value| value.as_str().is_some_and(|text| text.contains("${"));
         let values = |key: &str| match entry.get(key) {
             Some(Value::Array(values)) => values.iter().collect(),
             Some(Value::Object(values)) => values.values().collect(),
             value => value.into_iter().collect::<Vec<_>>(),
         };
-        if ["args", "env", "cwd"].into_iter().flat_map(values).any(is_open) {
+        if ["args", "env", "cwd"].into_iter().flat_map(values).any(has_variable) {
             return Ok(());
         }
-        let variable = |name: &str| match member(entry, name) {
+        let variable = |name: &str| match env_value(entry, name) {
             Some(value) => Some(value).filter(|value| !value.trim().is_empty()),
             None => variable(name),
         };
         let folder = entry.get("cwd").and_then(Value::as_str).map_or(self.project, Path::new);
-        start::check(serve, &Surroundings { variable: &variable, working_folder: &self.project.join(folder) })
+        preflight::check(serve, &Environment { variable: &variable, working_folder: &self.project.join(folder) })
     }
 
-    /// What is wrong with a folder that an entry names.
-    fn missing(&self, said: &str, folder: &str) -> Option<Check> {
+    /// Warns about a folder of an entry that is relative or does not exist.
+    fn check_folder(&self, label: &str, folder: &str) -> Option<Check> {
         let path = PathBuf::from(folder);
         if path.is_relative() {
-            let what = format!("{said} serves `{folder}`, which depends on where {} starts it", self.place.title);
-            return Some(Check::warn(what, "name folders by their whole paths"));
+            let what =
+                format!("{label} serves `{folder}`, which depends on the working folder of {}", self.config_file.title);
+            return Some(Check::warn(what, "use absolute paths"));
         }
-        let advice = "make it, or correct it there; its skills are served as soon as it is there";
-        (!path.is_dir()).then(|| Check::warn(format!("{said} serves {folder}, which is no folder"), advice))
+        let advice = "create it, or correct the entry; its skills are served as soon as it exists";
+        (!path.is_dir()).then(|| Check::warn(format!("{label} serves {folder}, which is not a folder"), advice))
     }
 }
 
 fn is_ours(name: &str, entry: &Value) -> bool {
     let command = entry.get("command").and_then(Value::as_str);
-    name == OURS || command.is_some_and(program::is_called_skillcell)
+    name == SERVER_NAME || command.is_some_and(program::is_called_skillcell)
 }
 
-fn is_switched_off(entry: &Value) -> bool {
+fn is_disabled(entry: &Value) -> bool {
     entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false))
 }
 
-/// The arguments of an entry, if they are words.
-fn words(entry: &Value) -> Option<Vec<&str>> {
+/// The arguments of an entry, if they are strings.
+fn arguments(entry: &Value) -> Option<Vec<&str>> {
     match entry.get("args") {
         None => Some(Vec::new()),
-        Some(words) => words.as_array()?.iter().map(Value::as_str).collect(),
+        Some(arguments) => arguments.as_array()?.iter().map(Value::as_str).collect(),
     }
 }
 
-/// A variable that an entry sets.
-fn member(entry: &Value, variable: &str) -> Option<String> {
+/// The value of a variable that an entry sets.
+fn env_value(entry: &Value, variable: &str) -> Option<String> {
     entry.get("env")?.get(variable)?.as_str().map(str::to_owned)
-}
-
-/// The folders of a comma list.
-fn split(list: &str) -> Vec<String> {
-    list.split(',').map(str::trim).filter(|folder| !folder.is_empty()).map(str::to_owned).collect()
 }

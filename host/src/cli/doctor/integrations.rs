@@ -1,8 +1,10 @@
-//! The services that `query` can ask, without asking them.
+//! Checks the integrations, without contacting their services.
 
 use super::report::Check;
-use crate::config::{Config, Integration, Source};
-use crate::integrations::{digest, ready};
+use crate::config::Config;
+use integrations::options::Integration;
+use integrations::options::Source;
+use integrations::{digest, ready_service};
 
 pub fn checks(config: &Config) -> Vec<Check> {
     config.integrations.all.iter().map(check).collect()
@@ -21,17 +23,17 @@ fn check(integration: &Integration) -> Check {
         && *pinned != found
     {
         return Check::fail(
-            format!("{name}: its component has the digest {found}, and not the one that was pinned"),
+            format!("{name}: its component has the digest {found} instead of the pinned one"),
             format!("review it, then write that digest as `integrations.{name}.sha256`"),
         );
     }
     if !integration.enabled {
-        return Check::ok(format!("{name}: switched off"));
+        return Check::ok(format!("{name}: disabled"));
     }
-    match ready(integration) {
+    match ready_service(integration) {
         Ok((_, address)) => {
-            Check::ok(format!("{name}: {address}, {found}; `skillcell integration test {name}` asks it"))
+            Check::ok(format!("{name}: {address}, {found}; `skillcell integration test {name}` tests it"))
         }
-        Err(missing) => Check::warned(&missing),
+        Err(missing) => Check::warned(&missing.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! The engine, the runtimes and the scorers.
+//! Checks the engine, the runtimes and the scorers.
 
 use super::report::Check;
 use crate::cli::plugin::list::{Plugin, plugins};
@@ -12,18 +12,18 @@ pub fn checks(config: &Config) -> Vec<Check> {
 }
 
 fn check(plugin: &Plugin) -> Check {
-    let used = if plugin.in_use { "in use" } else { "not in use" };
-    let what = format!("{} `{}`, {used}, from {}", plugin.world.name(), plugin.name, plugin.from);
+    let usage = if plugin.in_use { "in use" } else { "not in use" };
+    let what = format!("{} `{}`, {usage}, from {}", plugin.world.name(), plugin.name, plugin.from);
     let Some(problem) = &plugin.problem else {
         let digest = plugin.sha256.map(|digest| format!(", {digest}")).unwrap_or_default();
         return Check::ok(format!("{what}{digest}"));
     };
-    let usual = if plugin.sha256.is_some() {
-        "see `skillcell plugin check` of its file, or stop using it"
+    let default_advice = if plugin.sha256.is_some() {
+        "run `skillcell plugin check` on its file, or stop using it"
     } else {
         "correct its path in the operator's file, or stop using it"
     };
-    let (problem, advice) = problem.split_once("\nhint: ").unwrap_or((problem, usual));
+    let (problem, advice) = problem.split_once("\nhint: ").unwrap_or((problem, default_advice));
     let what = format!("{what}: {problem}");
     if plugin.in_use { Check::fail(what, advice) } else { Check::warn(what, advice) }
 }

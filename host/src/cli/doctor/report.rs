@@ -1,59 +1,58 @@
-//! What `doctor` found out, for people and as JSON.
+//! The report of `doctor`, as text and as JSON.
 
-use crate::printable::{counted, printable_up_to};
-use crate::terminal::{Output, Tone};
+use base::printable::{counted, printable_up_to};
 use serde::Serialize;
 use serde_json::{Value, json};
+use terminal::{Output, Tone};
 
-/// Longest line that is shown, in characters.
-const LONGEST: usize = 1_000;
+/// The longest line, in characters.
+const MAX_LENGTH: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     Ok,
-    /// Something will not work as it may be meant.
+    /// Something may not work as intended.
     Warn,
     /// Something does not work.
     Fail,
 }
 
-/// One thing that was looked at.
 #[derive(Debug, Serialize)]
 pub struct Check {
     state: State,
     what: String,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
 }
 
 impl Check {
     pub fn ok(what: impl AsRef<str>) -> Self {
-        Self { state: State::Ok, what: shown(what.as_ref()), advice: None }
+        Self { state: State::Ok, what: cleaned(what.as_ref()), advice: None }
     }
 
     pub fn warn(what: impl AsRef<str>, advice: impl AsRef<str>) -> Self {
-        Self { state: State::Warn, advice: Some(shown(advice.as_ref())), ..Self::ok(what) }
+        Self { state: State::Warn, advice: Some(cleaned(advice.as_ref())), ..Self::ok(what) }
     }
 
     pub fn fail(what: impl AsRef<str>, advice: impl AsRef<str>) -> Self {
         Self { state: State::Fail, ..Self::warn(what, advice) }
     }
 
-    /// What an error says, with its hint as what to do.
+    /// A failure from an error message, whose hint becomes the advice.
     pub fn failed(error: &impl ToString) -> Self {
-        Self { state: State::Fail, ..Self::told(&error.to_string()) }
+        Self { state: State::Fail, ..Self::from_message(&error.to_string()) }
     }
 
-    /// The same for what does not stop anything else.
+    /// A warning from an error message, whose hint becomes the advice.
     pub fn warned(message: &impl ToString) -> Self {
-        Self { state: State::Warn, ..Self::told(&message.to_string()) }
+        Self { state: State::Warn, ..Self::from_message(&message.to_string()) }
     }
 
-    fn told(message: &str) -> Self {
+    fn from_message(message: &str) -> Self {
         let (what, advice) = message.split_once("\nhint: ").map_or((message, None), |(what, hint)| (what, Some(hint)));
-        Self { advice: advice.map(shown), ..Self::ok(what) }
+        Self { advice: advice.map(cleaned), ..Self::ok(what) }
     }
 
     fn lines(&self, output: Output) -> impl Iterator<Item = String> {
@@ -62,14 +61,15 @@ impl Check {
             State::Warn => (Tone::Warning, "warn"),
             State::Fail => (Tone::Bad, "fail"),
         };
-        let state = output.toned(tone, state);
+        let state = output.paint(tone, state);
         let advice = self.advice.iter().map(|advice| format!("        {advice}"));
         std::iter::once(format!("  {state}  {}", self.what)).chain(advice)
     }
 }
 
-fn shown(text: &str) -> String {
-    printable_up_to(text, LONGEST)
+/// Escapes and truncates a text.
+fn cleaned(text: &str) -> String {
+    printable_up_to(text, MAX_LENGTH)
 }
 
 #[derive(Default)]
@@ -89,7 +89,7 @@ impl Report {
     pub fn lines(&self, output: Output) -> Vec<String> {
         let mut lines = Vec::new();
         for (section, checks) in &self.sections {
-            lines.push(output.toned(Tone::Heading, section));
+            lines.push(output.paint(Tone::Heading, section));
             lines.extend(checks.iter().flat_map(|check| check.lines(output)));
             lines.push(String::new());
         }
@@ -120,10 +120,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_is_what_to_do_and_no_line_breaks_out() {
+    fn a_hint_becomes_advice_and_control_characters_are_escaped() {
         let mut report = Report::default();
-        report.add("roots", vec![Check::ok("a\nb\u{202e}"), Check::failed(&"it broke\nhint: mend it")]);
-        let lines = ["roots", "  ok    a\\nb\\u{202e}", "  fail  it broke", "        mend it", ""];
+        report.add("roots", vec![Check::ok("a\nb\u{202e}"), Check::failed(&"it broke\nhint: fix it")]);
+        let lines = ["roots", "  ok    a\\nb\\u{202e}", "  fail  it broke", "        fix it", ""];
         let shown = report.lines(Output::plain());
         assert_eq!(shown[..5], lines);
         assert_eq!(shown[5], "1 failure, 0 warnings");

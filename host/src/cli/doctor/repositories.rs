@@ -1,26 +1,27 @@
-//! The repositories that skills come from, and whether their remotes answer if somebody wants to know.
+//! Checks the repositories that skills come from, and with `--online` their remotes.
 
 use super::report::Check;
 use crate::config::Config;
-use crate::config::git::{Network, Remote};
-use crate::git::{place, try_remote};
-use crate::moment;
+use base::place::Audience;
+use base::timestamp;
+use git::options::{Network, Remote};
+use git::{clone_folder, try_remote};
 use std::time::Duration;
 
-/// A clone that was synced this long ago was tried often since, and in vain.
-const LONG_AGO: Duration = Duration::from_hours(24);
+/// A clone whose last sync is older than this has failed many attempts since.
+const STALE_AFTER: Duration = Duration::from_hours(24);
 
 pub fn checks(config: &Config, online: bool) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut look = |remote: &Remote| {
+    let mut check_remote = |remote: &Remote| {
         checks.extend(check(remote));
-        checks.extend(online.then(|| ask(remote, &config.git.network)));
+        checks.extend(online.then(|| contact(remote, &config.git.network)));
     };
-    let counts = !config.roots.names_folders();
-    config.git.main.iter().filter(|_| counts).chain(&config.git.more).for_each(&mut look);
-    if let Some(main) = config.git.main.as_ref().filter(|_| !counts) {
+    let is_used = !config.roots.names_folders();
+    config.git.main.iter().filter(|_| is_used).chain(&config.git.more).for_each(&mut check_remote);
+    if let Some(main) = config.git.main.as_ref().filter(|_| !is_used) {
         let address = main.address.text();
-        checks.push(Check::ok(format!("{address}: SKILLS_REPO does not count, because a folder is named")));
+        checks.push(Check::ok(format!("{address}: SKILLS_REPO is ignored, because a folder is given")));
     }
     if checks.is_empty() {
         checks.push(Check::ok("no skills come from a repository"));
@@ -28,50 +29,50 @@ pub fn checks(config: &Config, online: bool) -> Vec<Check> {
     checks
 }
 
-/// What is known without asking anybody.
+/// Checks what is known without network access.
 fn check(remote: &Remote) -> Vec<Check> {
     let address = remote.address.text();
     let missing = remote.token_missing.then(|| {
         Check::warn(
-            format!("{address}: the variable that `token_env` names is not set, so no token is sent"),
+            format!("{address}: the variable in `token_env` is not set, so no token is sent"),
             "set it where the server is started",
         )
     });
-    missing.into_iter().chain([clone(remote)]).collect()
+    missing.into_iter().chain([check_clone(remote)]).collect()
 }
 
-fn clone(remote: &Remote) -> Check {
+fn check_clone(remote: &Remote) -> Check {
     let (address, folder) = (remote.address.text(), remote.folder.display());
     let token = if remote.credential.is_some() { ", with a token" } else { "" };
     let what = format!("{address}{token}: ");
-    if !place::is_there(&remote.folder) {
+    if !clone_folder::exists(&remote.folder) {
         return Check::warn(
             format!("{what}there is no clone in {folder}"),
-            "it is made when the server starts; `skillcell doctor --online` tells why if it is not",
+            "it is created when the server starts; if that fails, `skillcell doctor --online` shows why",
         );
     }
-    if let Some(damage) = place::damage(&remote.folder) {
+    if let Some(damage) = clone_folder::damage(&remote.folder) {
         return Check::warn(
             format!("{what}the clone in {folder} is damaged: {damage}"),
-            "nothing has to be done: what is there is served, and the next sync makes it anew",
+            "nothing to do: what is there is served, and the next sync recreates it",
         );
     }
-    match place::last_sync(remote) {
-        Some(since) if moment::since_1970().saturating_sub(since) > LONG_AGO => Check::warn(
-            format!("{what}{folder}, last synced {}", moment::exactly(since)),
-            "if a server has run since, see with `skillcell doctor --online` whether the remote can be reached",
+    match clone_folder::last_sync(remote) {
+        Some(since) if timestamp::since_epoch().saturating_sub(since) > STALE_AFTER => Check::warn(
+            format!("{what}{folder}, last synced {}", timestamp::format_millis(since)),
+            "if a server has run since, check with `skillcell doctor --online` whether the remote can be reached",
         ),
-        Some(since) => Check::ok(format!("{what}{folder}, last synced {}", moment::exactly(since))),
+        Some(since) => Check::ok(format!("{what}{folder}, last synced {}", timestamp::format_millis(since))),
         None => Check::warn(
             format!("{what}{folder} was never synced"),
-            "see with `skillcell doctor --online` whether the remote can be reached",
+            "check with `skillcell doctor --online` whether the remote can be reached",
         ),
     }
 }
 
-fn ask(remote: &Remote, network: &Network) -> Check {
+fn contact(remote: &Remote, network: &Network) -> Check {
     match try_remote(remote, network) {
         Ok((branch, commit)) => Check::ok(format!("{} answers: `{branch}` is at {commit}", remote.address.text())),
-        Err(error) => Check::failed(&error),
+        Err(error) => Check::failed(&error.for_audience(Audience::Local)),
     }
 }

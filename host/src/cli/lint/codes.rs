@@ -1,84 +1,85 @@
-//! The kinds of problems that `lint` tells of, and which of them somebody does not want to hear of.
+//! The codes of problems that `lint` reports.
 
-use crate::bindings::catalog::Code;
-use crate::cli::close::close;
+use crate::cli::did_you_mean::close_names;
 use crate::cli::{mentions, table};
 use crate::config::Config;
-use crate::mcp::tools::problem_view::severity_word;
-use crate::printable::{printable, quoted};
-use crate::runtime::Runtime;
-use crate::terminal::Output;
-use crate::worlds::engine::{EngineWorld, Terms};
 use anyhow::{anyhow, bail};
+use base::place::Audience;
+use base::printable::{printable, quoted};
+use bindings::catalog::Code;
+use guests::engine::{EngineWorld, Terms};
+use guests::executor::Executor;
 use serde::Serialize;
 use std::sync::Arc;
+use terminal::Output;
+use views::problem::severity_name;
 
-/// All kinds, sorted by their code.
+/// All codes, sorted.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub struct Codes(Vec<Known>);
+pub struct Codes(Vec<CodeInfo>);
 
-/// One kind of problem.
 #[derive(Serialize)]
-pub struct Known {
+pub struct CodeInfo {
     pub code: String,
-    /// How bad it usually is.
+    /// The default severity.
     pub severity: &'static str,
     pub summary: String,
     pub advice: String,
-    /// Whether `--fix` mends it, where that is certain.
+    /// Whether `--fix` can fix it.
     pub mechanical: bool,
 }
 
 impl Codes {
-    /// Those of the engine, which is asked before it is given any files, and those that depend on this server's tools.
+    /// The codes of the engine, and those about the tools of this server.
     pub fn of(config: &Config) -> anyhow::Result<Self> {
-        let broken = |error: wasmtime::Error| anyhow!("cannot start WebAssembly: {error:#}");
-        let world = EngineWorld::bundled(Arc::new(Runtime::new().map_err(broken)?))?;
+        let wasm_error = |error: wasmtime::Error| anyhow!("cannot start WebAssembly: {error:#}");
+        let world = EngineWorld::bundled(Arc::new(Executor::for_engines(None).map_err(wasm_error)?));
+        let world = world.map_err(|error| anyhow!(error.for_audience(Audience::Local)))?;
         let terms = Terms {
             roots: Arc::new([]),
-            set_aside: Arc::default(),
+            quarantine: Arc::default(),
             file_limit: config.operator.max_size_bytes,
             operator: config.operator.clone(),
             duplicates: config.surface.duplicates,
         };
         let codes = world.instantiate(&terms)?.codes()?;
-        let mut known: Vec<Known> = codes.into_iter().map(Known::from).chain(mentions::codes()).collect();
-        known.sort_by(|left, right| left.code.cmp(&right.code));
-        Ok(Self(known))
+        let mut all: Vec<CodeInfo> = codes.into_iter().map(CodeInfo::from).chain(mentions::codes()).collect();
+        all.sort_by(|left, right| left.code.cmp(&right.code));
+        Ok(Self(all))
     }
 
-    /// Refuses a code that there is not: whoever mistypes one would wonder why it is still told.
+    /// Rejects an unknown code, which would otherwise silence nothing.
     pub fn check(&self, allowed: &[String]) -> anyhow::Result<()> {
         let Some(unknown) = allowed.iter().find(|code| self.position(code).is_none()) else { return Ok(()) };
-        let close = close(unknown, self.0.iter().map(|known| known.code.as_str()));
+        let close = close_names(unknown, self.0.iter().map(|info| info.code.as_str()));
         let hint = match close.into_iter().map(str::to_owned).collect::<Vec<_>>().as_slice() {
-            [] => "`skillcell lint --codes` tells all of them".to_owned(),
-            close => format!("close ones are {}", quoted(close)),
+            [] => "`skillcell lint --codes` lists all of them".to_owned(),
+            close => format!("close names are {}", quoted(close)),
         };
         bail!("there is no code `{}`\nhint: {hint}", printable(unknown));
     }
 
     pub fn position(&self, code: &str) -> Option<usize> {
-        self.0.binary_search_by(|known| known.code.as_str().cmp(code)).ok()
+        self.0.binary_search_by(|info| info.code.as_str().cmp(code)).ok()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Known> {
+    pub fn iter(&self) -> impl Iterator<Item = &CodeInfo> {
         self.0.iter()
     }
 
     pub fn lines(&self, output: Output) -> Vec<String> {
-        let row = |known: &Known| {
-            let mended = if known.mechanical { "--fix" } else { "" };
-            vec![known.code.clone(), known.severity.to_owned(), mended.to_owned(), known.summary.clone()]
+        let row = |info: &CodeInfo| {
+            let fixed_by = if info.mechanical { "--fix" } else { "" };
+            vec![info.code.clone(), info.severity.to_owned(), fixed_by.to_owned(), info.summary.clone()]
         };
-        table::list(output, &["CODE", "USUALLY", "MENDED BY", "MEANS"], self.0.iter().map(row).collect())
+        table::list(output, &["CODE", "SEVERITY", "FIXED BY", "MEANING"], self.0.iter().map(row).collect())
     }
 }
 
-impl From<Code> for Known {
+impl From<Code> for CodeInfo {
     fn from(code: Code) -> Self {
         let Code { name, severity, summary, advice, mechanical } = code;
-        Self { code: name, severity: severity_word(severity), summary, advice, mechanical }
+        Self { code: name, severity: severity_name(severity), summary, advice, mechanical }
     }
 }

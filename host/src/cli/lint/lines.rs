@@ -1,78 +1,78 @@
-//! What `lint` found, for people.
+//! Formats the report of `lint` as text.
 
-use super::fixing::Mended;
-use super::report::{Mentioned, Report, Told};
-use crate::cli::mentions::MOST;
+use super::fix::FixedFile;
+use super::report::{Finding, MentionView, Report};
+use crate::cli::mentions::MAX_MENTIONS;
 use crate::cli::table::aligned;
-use crate::printable::{counted, printable, printable_up_to};
-use crate::terminal::{Output, Tone};
+use base::printable::{counted, printable, printable_up_to};
+use terminal::{Output, Tone};
 
-/// Longest path that is shown, in characters: as long as any that can be opened.
-const LONGEST_PATH: usize = 4_096;
+/// The longest path, in characters: as long as any that can be opened.
+const MAX_PATH_LENGTH: usize = 4_096;
 
-/// Longest message that is shown, in characters.
-const LONGEST_MESSAGE: usize = 400;
+/// The longest message, in characters.
+const MAX_MESSAGE_LENGTH: usize = 400;
 
-/// On a terminal below the file that it is about, elsewhere as compilers tell it, so that editors find the place.
+/// Groups problems by file on a terminal; elsewhere uses the format of compilers, which editors understand.
 pub fn lines(report: &Report, output: Output) -> Vec<String> {
-    let mut parts = vec![report.mended.iter().flat_map(mended).collect(), problems(&report.problems, output)];
+    let mut parts = vec![report.fixed.iter().flat_map(fixed).collect(), problems(&report.problems, output)];
     parts.push(mentions(&report.mentions));
     parts.push(summary(report, output));
     parts.retain(|part| !part.is_empty());
     parts.join(&String::new())
 }
 
-fn problems(problems: &[Told], output: Output) -> Vec<String> {
+fn problems(problems: &[Finding], output: Output) -> Vec<String> {
     let mut lines = Vec::new();
     let mut last = "";
-    for told in problems {
-        let file = printable_up_to(&told.file, LONGEST_PATH);
-        let numbers = [told.line, told.column].into_iter().flatten().map(|number| number.to_string());
-        let place: Vec<String> = numbers.collect();
-        let tone = if told.severity == "error" { Tone::Bad } else { Tone::Warning };
-        let severity = output.toned(tone, told.severity);
-        let message = printable_up_to(&told.message, LONGEST_MESSAGE);
-        let code = output.toned(Tone::Faint, &format!("[{}]", told.code));
-        let advice = printable_up_to(&told.advice, LONGEST_MESSAGE);
+    for finding in problems {
+        let file = printable_up_to(&finding.file, MAX_PATH_LENGTH);
+        let numbers = [finding.line, finding.column].into_iter().flatten().map(|number| number.to_string());
+        let position: Vec<String> = numbers.collect();
+        let tone = if finding.severity == "error" { Tone::Bad } else { Tone::Warning };
+        let severity = output.paint(tone, finding.severity);
+        let message = printable_up_to(&finding.message, MAX_MESSAGE_LENGTH);
+        let code = output.paint(Tone::Faint, &format!("[{}]", finding.code));
+        let advice = printable_up_to(&finding.advice, MAX_MESSAGE_LENGTH);
         if output.is_terminal() {
-            if last != told.file {
+            if last != finding.file {
                 if !lines.is_empty() {
                     lines.push(String::new());
                 }
-                lines.push(output.toned(Tone::Heading, &file));
+                lines.push(output.paint(Tone::Heading, &file));
             }
-            let place = if place.is_empty() { String::new() } else { format!("{}: ", place.join(":")) };
-            lines.extend([format!("  {place}{severity}: {message} {code}"), format!("      {advice}")]);
+            let position = if position.is_empty() { String::new() } else { format!("{}: ", position.join(":")) };
+            lines.extend([format!("  {position}{severity}: {message} {code}"), format!("      {advice}")]);
         } else {
-            let place: String = place.iter().map(|number| format!(":{number}")).collect();
-            lines.extend([format!("{file}{place}: {severity}: {message} {code}"), format!("    {advice}")]);
+            let position: String = position.iter().map(|number| format!(":{number}")).collect();
+            lines.extend([format!("{file}{position}: {severity}: {message} {code}"), format!("    {advice}")]);
         }
-        last = &told.file;
+        last = &finding.file;
     }
     lines
 }
 
-fn mended(mended: &Mended) -> Vec<String> {
-    let file = printable_up_to(&mended.file, LONGEST_PATH);
-    let codes = mended.codes.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-    let first = match (&mended.refused, mended.written) {
-        (Some(reason), _) => format!("{file}: not mended: {}", printable(reason)),
-        (None, true) => format!("{file}: mended [{codes}]"),
-        (None, false) => format!("{file}: would be mended [{codes}]"),
+fn fixed(fixed: &FixedFile) -> Vec<String> {
+    let file = printable_up_to(&fixed.file, MAX_PATH_LENGTH);
+    let codes = fixed.codes.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let first = match (&fixed.refused, fixed.written) {
+        (Some(reason), _) => format!("{file}: not fixed: {}", printable(reason)),
+        (None, true) => format!("{file}: fixed [{codes}]"),
+        (None, false) => format!("{file}: would be fixed [{codes}]"),
     };
-    std::iter::once(first).chain(mended.changes.iter().map(|line| format!("    {line}"))).collect()
+    std::iter::once(first).chain(fixed.changes.iter().map(|line| format!("    {line}"))).collect()
 }
 
-fn mentions(mentions: &[Mentioned]) -> Vec<String> {
+fn mentions(mentions: &[MentionView]) -> Vec<String> {
     if mentions.is_empty() {
         return Vec::new();
     }
-    let row = |used: &Mentioned| vec![printable(&used.skill), used.tool.clone(), used.offer.told()];
+    let row = |view: &MentionView| vec![printable(&view.skill), view.tool.clone(), view.offer.describe()];
     let rows: Vec<Vec<String>> = mentions.iter().map(row).collect();
     let mut lines = vec!["tools that skills mention:".to_owned()];
     lines.extend(aligned(&rows).into_iter().map(|line| format!("  {line}")));
-    if rows.len() == MOST as usize {
-        lines.push(format!("  and perhaps more: only the first {MOST} are told"));
+    if rows.len() == MAX_MENTIONS as usize {
+        lines.push(format!("  and possibly more: only the first {MAX_MENTIONS} are listed"));
     }
     lines
 }
@@ -90,10 +90,10 @@ fn summary(report: &Report, output: Output) -> Vec<String> {
             (format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")), tone)
         }
     };
-    let mut lines = vec![format!("{skills}: {}{silenced}", output.toned(tone, &problems))];
-    let mechanical = report.problems.iter().filter(|told| told.mechanical).count();
-    if mechanical > 0 && report.mended.is_empty() {
-        lines.push(format!("`--fix` mends {mechanical} of them; `--fix --dry-run` shows how"));
+    let mut lines = vec![format!("{skills}: {}{silenced}", output.paint(tone, &problems))];
+    let mechanical = report.problems.iter().filter(|finding| finding.mechanical).count();
+    if mechanical > 0 && report.fixed.is_empty() {
+        lines.push(format!("`--fix` fixes {mechanical} of them; `--fix --dry-run` shows how"));
     }
     lines
 }

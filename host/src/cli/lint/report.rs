@@ -1,45 +1,45 @@
-//! What `lint` found, for programs; `lines` has it for people, and `sarif` for code scanning.
+//! The report of `lint`, as JSON; `lines` formats it as text, and `sarif` for code scanning.
 
-use super::fixing::Mended;
-use crate::bindings::catalog::{Mention, Remark, ReviewedFile};
-use crate::bindings::types::{Location, Problem};
+use super::fix::FixedFile;
 use crate::cli::mentions::{Offer, full_name};
-use crate::library::roots::SkillRoot;
-use crate::mcp::tools::problem_view::severity_word;
+use bindings::catalog::{Mention, Remark, ReviewedFile};
+use bindings::types::{Location, Problem};
+use library::roots::SkillRoot;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use views::problem::severity_name;
 
 #[derive(Serialize)]
 pub struct Report {
-    /// How many skills are served all the same.
+    /// The number of served skills.
     pub skills: u32,
     pub errors: usize,
     pub warnings: usize,
-    /// By file, line, column and code.
-    pub problems: Vec<Told>,
-    /// Those that nobody wanted to hear of, in the same order.
-    pub silenced: Vec<Told>,
-    /// What `--fix` did.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mended: Vec<Mended>,
-    /// By skill and place.
-    pub mentions: Vec<Mentioned>,
+    /// Sorted by file, line, column and code.
+    pub problems: Vec<Finding>,
+    /// The silenced problems, in the same order.
+    pub silenced: Vec<Finding>,
+    /// The outcomes of `--fix`.
+    #[serde(rename = "mended", skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<FixedFile>,
+    /// By skill and position.
+    pub mentions: Vec<MentionView>,
     #[serde(skip)]
     folders: Folders,
-    /// Codes that the command line allows.
+    /// Codes allowed on the command line.
     #[serde(skip)]
     allow: Vec<String>,
-    /// Codes that files allow themselves.
+    /// Codes allowed by comments in files.
     #[serde(skip)]
-    allowed: HashMap<Place, Vec<String>>,
+    allowed: HashMap<FileKey, Vec<String>>,
 }
 
-/// Root and path of a file.
-type Place = (u32, String);
+/// The root and path of a file.
+type FileKey = (u32, String);
 
 #[derive(Serialize)]
-pub struct Told {
+pub struct Finding {
     pub file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
@@ -49,7 +49,7 @@ pub struct Told {
     pub code: String,
     pub message: String,
     pub advice: String,
-    /// Whether `--fix` mends it.
+    /// Whether `--fix` fixes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mechanical: bool,
     root: String,
@@ -57,17 +57,17 @@ pub struct Told {
     pub silencer: Option<Silencer>,
 }
 
-/// Who does not want to hear of a problem.
+/// What silences a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Silencer {
-    /// The file, by a comment in it.
+    /// A comment in the file.
     File,
-    /// Whoever runs the command.
+    /// An option of the command.
     Command,
 }
 
 #[derive(Serialize)]
-pub struct Mentioned {
+pub struct MentionView {
     pub skill: String,
     pub tool: String,
     file: String,
@@ -78,35 +78,34 @@ pub struct Mentioned {
 }
 
 /// A mention of a tool, and whether this server offers it.
-pub struct Used {
+pub struct CheckedMention {
     pub mention: Mention,
     pub offer: Offer,
 }
 
-/// The roots, as seen from the working folder.
+/// The labels and paths of the roots, relative to the working folder if they are in it.
 pub struct Folders(Vec<(String, PathBuf)>);
 
 impl Folders {
     pub fn new(roots: &[SkillRoot], working_folder: &Path) -> Self {
         let folder = |root: &SkillRoot| {
             let path = root.path();
-            let shown = path.strip_prefix(working_folder).map_or(path.clone(), PathBuf::from);
-            (root.label.clone(), shown)
+            let relative = path.strip_prefix(working_folder).map_or(path.clone(), PathBuf::from);
+            (root.label.clone(), relative)
         };
         Self(roots.iter().map(folder).collect())
     }
 
-    /// All of them in their order.
     pub fn all(&self) -> Vec<String> {
-        self.0.iter().map(|(_, shown)| shown.display().to_string()).collect()
+        self.0.iter().map(|(_, path)| path.display().to_string()).collect()
     }
 
-    pub fn shown(&self, location: &Location) -> String {
-        let folder = self.0.get(location.root as usize).map(|(_, shown)| shown.as_path());
+    pub fn display(&self, location: &Location) -> String {
+        let folder = self.0.get(location.root as usize).map(|(_, path)| path.as_path());
         let path = folder.unwrap_or_else(|| Path::new("")).join(&location.path);
-        let shown = path.display().to_string();
-        // The root itself, when that is the working folder.
-        if shown.is_empty() { ".".to_owned() } else { shown }
+        let text = path.display().to_string();
+        // The root itself, if it is the working folder.
+        if text.is_empty() { ".".to_owned() } else { text }
     }
 
     fn label(&self, location: &Location) -> String {
@@ -115,7 +114,6 @@ impl Folders {
 }
 
 impl Report {
-    /// One without problems.
     pub fn new(folders: Folders, skills: u32, allow: Vec<String>) -> Self {
         Self {
             skills,
@@ -123,7 +121,7 @@ impl Report {
             warnings: 0,
             problems: Vec::new(),
             silenced: Vec::new(),
-            mended: Vec::new(),
+            fixed: Vec::new(),
             mentions: Vec::new(),
             folders,
             allow,
@@ -131,59 +129,59 @@ impl Report {
         }
     }
 
-    /// Notes what is said about a file.
+    /// Adds the review of a file.
     pub fn add(&mut self, reviewed: ReviewedFile) {
         let ReviewedFile { file, remarks, allowed } = reviewed;
         self.allowed.insert((file.root, file.path), allowed);
         for remark in remarks {
             let Remark { problem, edits, silenced } = remark;
             let Problem { location, line, column, severity, code, message, advice } = problem;
-            // The engine knows best what a file allows; it may know more than it says.
+            // The engine may silence more than the listed codes.
             let silencer = self.silencer(&location, &code).or(silenced.then_some(Silencer::File));
-            let (file, root) = (self.folders.shown(&location), self.folders.label(&location));
-            let (severity, mechanical) = (severity_word(severity), !edits.is_empty());
-            self.tell(Told { file, line, column, severity, code, message, advice, mechanical, root, silencer });
+            let (file, root) = (self.folders.display(&location), self.folders.label(&location));
+            let (severity, mechanical) = (severity_name(severity), !edits.is_empty());
+            self.push(Finding { file, line, column, severity, code, message, advice, mechanical, root, silencer });
         }
     }
 
-    /// Notes a mention, and what is wrong with it. Comes after what is said about its file.
-    pub fn add_mention(&mut self, used: Used) {
-        let Used { mention, offer } = used;
-        let file = self.folders.shown(&mention.file);
+    /// Adds a mention, and its problem. Must come after the review of its file, which may allow codes.
+    pub fn add_mention(&mut self, checked: CheckedMention) {
+        let CheckedMention { mention, offer } = checked;
+        let file = self.folders.display(&mention.file);
         let Mention { line, column, .. } = mention;
-        if let Some(wrong) = offer.wrong(&mention) {
-            self.tell(Told {
+        if let Some(problem) = offer.problem(&mention) {
+            self.push(Finding {
                 file: file.clone(),
                 line: Some(line),
                 column: Some(column),
                 severity: "warning",
-                code: wrong.code.to_owned(),
-                message: wrong.message,
-                advice: wrong.advice,
+                code: problem.code.to_owned(),
+                message: problem.message,
+                advice: problem.advice,
                 mechanical: false,
                 root: self.folders.label(&mention.file),
-                silencer: self.silencer(&mention.file, wrong.code),
+                silencer: self.silencer(&mention.file, problem.code),
             });
         }
         let tool = full_name(&mention.server, &mention.tool);
-        self.mentions.push(Mentioned { skill: mention.skill, tool, file, line, column, offer });
+        self.mentions.push(MentionView { skill: mention.skill, tool, file, line, column, offer });
     }
 
-    /// Sorted and counted.
-    pub fn finished(mut self) -> Self {
+    /// Sorts and counts the problems.
+    pub fn sorted(mut self) -> Self {
         for list in [&mut self.problems, &mut self.silenced] {
             list.sort_by(|left, right| {
-                let place = |told: &Told| (told.line, told.column);
-                (&left.file, place(left), &left.code).cmp(&(&right.file, place(right), &right.code))
+                let position = |finding: &Finding| (finding.line, finding.column);
+                (&left.file, position(left), &left.code).cmp(&(&right.file, position(right), &right.code))
             });
         }
-        self.errors = self.problems.iter().filter(|told| told.severity == "error").count();
+        self.errors = self.problems.iter().filter(|finding| finding.severity == "error").count();
         self.warnings = self.problems.len() - self.errors;
         self
     }
 
-    fn tell(&mut self, told: Told) {
-        if told.silencer.is_some() { &mut self.silenced } else { &mut self.problems }.push(told);
+    fn push(&mut self, finding: Finding) {
+        if finding.silencer.is_some() { &mut self.silenced } else { &mut self.problems }.push(finding);
     }
 
     fn silencer(&self, location: &Location, code: &str) -> Option<Silencer> {

@@ -1,9 +1,9 @@
-//! What is in a file of WebAssembly, as far as its imports and exports tell.
+//! The imports and exports of a WebAssembly file, and the world they belong to.
 
 use serde::Serialize;
 use wasmparser::{Encoding, Parser, Payload};
 
-/// A kind of component that skillcell knows.
+/// A world that skillcell hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum World {
@@ -25,7 +25,7 @@ impl World {
         }
     }
 
-    /// The export that makes a component one of this world, in any version.
+    /// The export that identifies a component of this world, in any version.
     fn export(self) -> &'static str {
         match self {
             Self::Engine => "skillcell:plugin/catalog",
@@ -35,8 +35,8 @@ impl World {
         }
     }
 
-    /// How the names of imports begin that the host has for it. In what shape it has them, only loading shows.
-    fn offers(self) -> &'static [&'static str] {
+    /// The prefixes of the imports that the host offers. Whether their types match is only known after loading.
+    fn offered_prefixes(self) -> &'static [&'static str] {
         match self {
             Self::Engine => &[
                 "skillcell:plugin/types@",
@@ -75,18 +75,18 @@ impl World {
     }
 }
 
-/// Why a file is no component.
+/// Why a file is not a component.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoComponent {
-    #[error("it is no WebAssembly\nhint: `skillcell plugin new NAME` writes a project that builds a plugin")]
+pub enum NotAComponent {
+    #[error("it is not WebAssembly\nhint: `skillcell plugin new NAME` creates a project that builds a plugin")]
     NotWebAssembly,
-    #[error("it is a core module and no component\nhint: build it for the target `wasm32-wasip2`")]
+    #[error("it is a core module, not a component\nhint: build it for the target `wasm32-wasip2`")]
     CoreModule,
-    #[error("it is no valid WebAssembly: {0}\nhint: build it again")]
+    #[error("it is not valid WebAssembly: {0}\nhint: build it again")]
     Damaged(String),
 }
 
-/// The imports and exports of a component, in the order in which they are there.
+/// The imports and exports of a component, in their order.
 #[derive(Debug, Default)]
 pub struct Contents {
     pub imports: Vec<String>,
@@ -94,17 +94,17 @@ pub struct Contents {
 }
 
 impl Contents {
-    pub fn of(bytes: &[u8]) -> Result<Self, NoComponent> {
+    pub fn of(bytes: &[u8]) -> Result<Self, NotAComponent> {
         if !bytes.starts_with(b"\0asm") {
-            return Err(NoComponent::NotWebAssembly);
+            return Err(NotAComponent::NotWebAssembly);
         }
         let mut contents = Self::default();
         let mut depth = 0_u32;
         for part in Parser::new(0).parse_all(bytes) {
-            let damaged = |error: wasmparser::BinaryReaderError| NoComponent::Damaged(error.message().to_owned());
+            let damaged = |error: wasmparser::BinaryReaderError| NotAComponent::Damaged(error.message().to_owned());
             match part.map_err(damaged)? {
                 Payload::Version { encoding: Encoding::Module, .. } if depth == 0 => {
-                    return Err(NoComponent::CoreModule);
+                    return Err(NotAComponent::CoreModule);
                 }
                 Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
                 Payload::End(_) => depth = depth.saturating_sub(1),
@@ -124,15 +124,15 @@ impl Contents {
         Ok(contents)
     }
 
-    /// The world that it is made for, by what it exports.
+    /// The world that it implements, by its exports.
     pub fn world(&self) -> Option<World> {
         let has = |export: &str| self.exports.iter().any(|name| name.split('@').next() == Some(export));
         World::ALL.into_iter().find(|world| has(world.export()))
     }
 
-    /// The imports that the host does not have for this world.
+    /// The imports that the host does not offer to this world.
     pub fn not_offered(&self, world: World) -> Vec<&str> {
-        let is_offered = |name: &&str| world.offers().iter().any(|start| name.starts_with(start));
+        let is_offered = |name: &&str| world.offered_prefixes().iter().any(|prefix| name.starts_with(prefix));
         self.imports.iter().map(String::as_str).filter(|name| !is_offered(name)).collect()
     }
 }
@@ -141,12 +141,12 @@ impl Contents {
 mod tests {
     use super::*;
 
-    fn contents(text: &str) -> Result<Contents, NoComponent> {
+    fn contents(text: &str) -> Result<Contents, NotAComponent> {
         Contents::of(&wat::parse_str(text).unwrap())
     }
 
     #[test]
-    fn a_component_is_known_by_what_it_exports_itself() {
+    fn the_world_depends_on_top_level_exports() {
         let inner = r#"(component (component (instance $i) (export "skillcell:plugin/catalog@0.1.0" (instance $i)))"#;
         let scorer = format!(r#"{inner} (instance $s) (export "skillcell:plugin/scoring@9.0.0" (instance $s)))"#);
         let found = contents(&scorer).unwrap();
@@ -154,12 +154,12 @@ mod tests {
             (found.world(), found.exports),
             (Some(World::Scorer), vec!["skillcell:plugin/scoring@9.0.0".to_owned()])
         );
-        assert_eq!(contents(&format!("{inner})")).unwrap().world(), None, "what is inside does not count");
+        assert_eq!(contents(&format!("{inner})")).unwrap().world(), None, "nested exports do not count");
         assert_eq!(contents("(component)").unwrap().world(), None);
     }
 
     #[test]
-    fn imports_are_compared_with_what_the_world_offers() {
+    fn imports_are_compared_with_those_of_the_world() {
         let text = r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance)) (import "wasi:io/error@0.2.6" (instance))
             (import "skillcell:plugin/library@0.1.0" (instance)))"#;
         let found = contents(text).unwrap();
@@ -172,16 +172,16 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_told_apart() {
-        assert_eq!(Contents::of(b"").unwrap_err(), NoComponent::NotWebAssembly);
-        assert_eq!(Contents::of(b"# Text").unwrap_err(), NoComponent::NotWebAssembly);
-        assert_eq!(contents("(module)").unwrap_err(), NoComponent::CoreModule);
+    fn other_files_are_rejected_with_their_kind() {
+        assert_eq!(Contents::of(b"").unwrap_err(), NotAComponent::NotWebAssembly);
+        assert_eq!(Contents::of(b"# Text").unwrap_err(), NotAComponent::NotWebAssembly);
+        assert_eq!(contents("(module)").unwrap_err(), NotAComponent::CoreModule);
         let whole = wat::parse_str(r#"(component (import "a" (instance)))"#).unwrap();
         for length in 8..whole.len() {
-            // An end between two sections is an end like any other.
+            // A file cut between two sections is still valid.
             let cut = Contents::of(&whole[..length]);
-            assert!(matches!(cut, Err(NoComponent::Damaged(_)) | Ok(_)), "{length}: {cut:?}");
+            assert!(matches!(cut, Err(NotAComponent::Damaged(_)) | Ok(_)), "{length}: {cut:?}");
         }
-        assert!(matches!(Contents::of(&whole[..whole.len() - 1]), Err(NoComponent::Damaged(_))));
+        assert!(matches!(Contents::of(&whole[..whole.len() - 1]), Err(NotAComponent::Damaged(_))));
     }
 }

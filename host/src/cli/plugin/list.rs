@@ -1,51 +1,57 @@
-//! `skillcell plugin list`: every component that is in the binary or that the operator's file names.
+//! `skillcell plugin list`: lists every component in the binary or in the operator's file.
 
 use super::check;
 use super::contents::World;
 use super::report::grouped;
-use crate::cli::open;
 use crate::cli::table::table;
-use crate::config::{self, Config, Runner, ScorerChoice, ScorerFile, Told};
-use crate::printable::printable;
-use crate::sandbox::runtimes::{Language, Role, Runtimes};
-use crate::scorers::known;
-use crate::sha256::Sha256;
-use crate::terminal::{self, Output};
-use crate::worlds::scorer::{Bundled, ScorerWorld};
+use crate::compose;
+use crate::config::{self, CliArgs, Config};
+use base::digest::Sha256;
+use base::place::Audience;
+use base::printable::printable;
+use catalog::scorers::known;
+use catalog::scorers::options::ScorerChoice;
+use catalog::scorers::options::ScorerFile;
 use clap::Args;
+use guests::executor::Executor;
+use guests::load;
+use guests::scorer::{Bundled, ScorerWorld};
+use guests::script::{Language, Role, ScriptWorld};
+use scripts::Runner;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct List {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// The operator's configuration; else `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+    /// The operator's configuration; by default `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
-/// One plugin, as it is listed.
 #[derive(Serialize)]
 pub struct Plugin {
     pub name: String,
     pub world: World,
     /// Whether a server with this configuration uses it.
     pub in_use: bool,
-    /// The extensions of the scripts that it runs, for a runtime.
+    /// The extensions of the scripts that a runtime runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     extensions: Vec<String>,
-    /// `skillcell` for what is in the binary, else the file.
+    /// `skillcell` for bundled plugins, otherwise the file.
     pub from: String,
-    /// In bytes; native code for what is in the binary. Missing for what is part of something else, or cannot be read.
+    /// In bytes, of native code for bundled plugins. Missing for the built-in keyword scorer and for unreadable files.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Sha256>,
-    /// Whether only a file with this digest is used.
+    /// Whether the configuration pins the digest.
     pinned: bool,
     /// Why it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +59,7 @@ pub struct Plugin {
 }
 
 pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
-    let plugins = plugins(&config::resolve(Told { config: arguments.config, ..Told::default() })?)?;
+    let plugins = plugins(&config::resolve(CliArgs { config: arguments.config, ..CliArgs::default() })?)?;
     if arguments.json {
         terminal::print_json(&plugins)?;
     } else {
@@ -64,17 +70,18 @@ pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
 
 /// Every plugin that a server with this configuration could use.
 pub fn plugins(config: &Config) -> anyhow::Result<Vec<Plugin>> {
-    let broken = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
-    let cache = open::cache(config.places.as_ref());
-    let runtimes = Runtimes::new(cache.clone()).map_err(broken)?;
-    let scorers = ScorerWorld::new(cache).map_err(broken)?;
+    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
+    let cache = compose::code_cache(config.user_folders.as_ref());
+    let executor = Arc::new(Executor::for_scripts(cache.clone()).map_err(wasm_error)?);
+    let scripts = ScriptWorld::new(executor).map_err(wasm_error)?;
+    let scorers = ScorerWorld::new(cache).map_err(wasm_error)?;
     let mut plugins = vec![Plugin::bundled("engine", World::Engine, skillcell_artifacts::ENGINE, true)];
-    plugins.extend(list_runtimes(config, &runtimes));
+    plugins.extend(list_runtimes(config, &scripts));
     plugins.extend(list_scorers(config, &scorers));
     Ok(plugins)
 }
 
-fn list_runtimes(config: &Config, runtimes: &Runtimes) -> Vec<Plugin> {
+fn list_runtimes(config: &Config, world: &ScriptWorld) -> Vec<Plugin> {
     let extensions = |runner: &Runner| -> Vec<String> {
         let runs = config.scripts.runners.iter().filter(|(_, runs)| *runs == runner).map(|(extension, _)| extension);
         runs.filter(|extension| config.scripts.allowed_extensions.contains(*extension)).cloned().collect()
@@ -83,48 +90,41 @@ fn list_runtimes(config: &Config, runtimes: &Runtimes) -> Vec<Plugin> {
         let extensions = extensions(&runner);
         Plugin { in_use: config.scripts.enabled && !extensions.is_empty(), extensions, ..plugin }
     };
-    let codes = [
-        (Language::Python, bashkit_cpython_wasm::cwasm_bytes()),
-        (Language::JavaScript, skillcell_artifacts::JAVASCRIPT),
-        (Language::Shell, skillcell_artifacts::SHELL),
-    ];
-    let bundled = codes.into_iter().map(|(language, code)| {
-        let problem = runtimes.bundled(language).err().map(|error| error.to_string());
-        let plugin = Plugin::bundled(language.name(), World::ScriptRuntime, code, true);
+    let bundled = Language::all().map(|language| {
+        let problem = world.bundled(language).err().map(|error| error.for_audience(Audience::Local));
+        let plugin = Plugin::bundled(language.name(), World::ScriptRuntime, language.code(), true);
         used(Runner::Bundled(language), Plugin { problem, ..plugin })
     });
     let files: BTreeSet<&PathBuf> = config.scripts.runners.values().filter_map(component).collect();
-    let own = files.into_iter().map(|path| {
-        let load = |bytes: &[u8], digest| match runtimes.load(bytes, digest, Role::Runtime) {
-            Ok(_) => None,
-            Err(error) => Some(error.to_string()),
-        };
+    let from_files = files.into_iter().map(|path| {
+        let load =
+            |bytes: &[u8], digest| world.load(bytes, digest, Role::Runtime).err().map(|fault| format!("it {fault}"));
         used(Runner::Component(path.clone()), Plugin::file(&file_name(path), World::ScriptRuntime, path, load))
     });
-    bundled.chain(own).collect()
+    bundled.chain(from_files).collect()
 }
 
 fn list_scorers(config: &Config, world: &ScorerWorld) -> Vec<Plugin> {
     let keyword = Plugin {
         size: None,
         sha256: None,
-        ..Plugin::bundled("keyword", World::Scorer, &[], config.scorer == ScorerChoice::Keyword)
+        ..Plugin::bundled("keyword", World::Scorer, &[], config.scorers.choice == ScorerChoice::Keyword)
     };
-    let bundled = Bundled::ALL.into_iter().map(|which| {
-        let problem = world.bundled(which).err().map(|error| error.to_string());
-        let in_use = config.scorer == ScorerChoice::Bundled(which);
+    let bundled = Bundled::all().map(|which| {
+        let problem = world.bundled(which).err().map(|error| error.for_audience(Audience::Local));
+        let in_use = config.scorers.choice == ScorerChoice::Bundled(which);
         Plugin { problem, ..Plugin::bundled(which.name(), World::Scorer, which.code(), in_use) }
     });
-    let own = known::own(config).into_iter().map(|(name, file)| {
+    let from_files = known::own(&config.scorers).into_iter().map(|(name, file)| {
         let ScorerFile { path, sha256 } = &file;
-        let load = |_: &[u8], _| world.from_file(path, *sha256).err().map(|error| error.to_string());
+        let load = |_: &[u8], _| world.from_file(path, *sha256).err().map(|error| error.for_audience(Audience::Local));
         Plugin {
-            in_use: config.scorer == ScorerChoice::Component(file.clone()),
+            in_use: config.scorers.choice == ScorerChoice::Component(file.clone()),
             pinned: sha256.is_some(),
             ..Plugin::file(&name, World::Scorer, path, load)
         }
     });
-    std::iter::once(keyword).chain(bundled).chain(own).collect()
+    std::iter::once(keyword).chain(bundled).chain(from_files).collect()
 }
 
 impl Plugin {
@@ -142,21 +142,21 @@ impl Plugin {
         }
     }
 
-    /// One from a file, which `load` finds fault with.
+    /// A plugin from a file. `load` returns why it cannot be used.
     fn file(name: &str, world: World, path: &Path, load: impl FnOnce(&[u8], Sha256) -> Option<String>) -> Self {
         let mut plugin = Self { from: path.display().to_string(), ..Self::bundled(name, world, &[], false) };
-        (plugin.size, plugin.sha256, plugin.problem) = match check::read(path) {
+        (plugin.size, plugin.sha256, plugin.problem) = match load::read(path, check::MAX_BYTES) {
             Ok(bytes) => {
                 let digest = Sha256::of(&bytes);
                 (Some(bytes.len()), Some(digest), load(&bytes, digest))
             }
-            Err(error) => (None, None, Some(format!("it cannot be read: {error}"))),
+            Err(fault) => (None, None, Some(format!("it {fault}"))),
         };
         plugin
     }
 
     fn row(&self) -> Vec<String> {
-        /// Enough to tell two files apart; all of it is in the JSON.
+        /// Enough to distinguish files; the JSON has the whole digest.
         const DIGITS: usize = 12;
         let in_use = match (self.in_use, self.extensions.is_empty()) {
             (false, _) => String::new(),

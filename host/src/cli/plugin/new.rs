@@ -1,21 +1,21 @@
-//! `skillcell plugin new`: a project that builds a plugin, ready to be changed.
+//! `skillcell plugin new`: creates a project that builds a plugin.
 
-use crate::terminal;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use terminal;
 
 #[derive(Args)]
 pub struct New {
-    /// Its name, made of `a-z`, `0-9` and `-`; also that of the new folder
+    /// The name of the plugin and of the new folder, made of `a-z`, `0-9` and `-`
     name: String,
     /// What the plugin does
     #[arg(long, value_enum, default_value = "scorer")]
     kind: Kind,
-    /// Where the new folder is made; here by default
+    /// Where to create the new folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     into: PathBuf,
 }
@@ -26,11 +26,11 @@ enum Kind {
     Scorer,
 }
 
-/// What the template calls itself, as a package and as a file.
-const NAME: &str = "my-scorer";
-const FILE: &str = "my_scorer";
+/// The name of the template, as a package and as a file.
+const TEMPLATE_NAME: &str = "my-scorer";
+const TEMPLATE_FILE: &str = "my_scorer";
 
-/// The template, in which the name is still to be put.
+/// The template, with its own name as a placeholder.
 const TEMPLATE: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("../../../../plugins/template/scorer/Cargo.toml")),
     ("rust-toolchain.toml", include_str!("../../../../plugins/template/scorer/rust-toolchain.toml")),
@@ -39,8 +39,8 @@ const TEMPLATE: [(&str, &str); 5] = [
     ("src/lib.rs", include_str!("../../../../plugins/template/scorer/src/lib.rs")),
 ];
 
-/// The part of the border that a scorer is on.
-const BORDER: [(&str, &str); 3] = [
+/// The WIT files that a scorer needs.
+const WIT_FILES: [(&str, &str); 3] = [
     ("wit/scoring.wit", include_str!("../../../../wit/scoring.wit")),
     ("wit/types.wit", include_str!("../../../../wit/types.wit")),
     ("wit/log.wit", include_str!("../../../../wit/log.wit")),
@@ -48,22 +48,22 @@ const BORDER: [(&str, &str); 3] = [
 
 const WORLDS: &str = include_str!("../../../../wit/worlds.wit");
 
-/// Longest name. It becomes part of the names of files.
-const LONGEST_NAME: usize = 64;
+/// The longest name, which becomes part of file names.
+const MAX_NAME_LENGTH: usize = 64;
 
-/// Names that compile to something else than a library of one's own.
-const TAKEN: [&str; 9] = ["alloc", "build", "core", "deps", "examples", "proc-macro", "std", "test", "wit-bindgen"];
+/// Names that cargo or rustc reserve.
+const RESERVED: [&str; 9] = ["alloc", "build", "core", "deps", "examples", "proc-macro", "std", "test", "wit-bindgen"];
 
 pub fn run(arguments: &New) -> anyhow::Result<ExitCode> {
     let New { name, kind: Kind::Scorer, into } = arguments;
     check_name(name)?;
     let folder = into.join(name);
-    make(&folder, into)?;
+    create_folder(&folder, into)?;
     for (path, text) in files(name) {
         write(&folder.join(path), &text)?;
     }
     terminal::print_lines(&[
-        format!("{} has a scorer that builds. Next, in that folder:", folder.display()),
+        format!("created a scorer in {}. Next, in that folder:", folder.display()),
         "  cargo build --release --target wasm32-wasip2".to_owned(),
         "  cargo test".to_owned(),
         format!("  skillcell plugin check target/wasm32-wasip2/release/{}.wasm", file_name(name)),
@@ -71,23 +71,23 @@ pub fn run(arguments: &New) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses what cargo would not build, or what would lead to another folder.
+/// Rejects names that cargo would not build, or that would lead to another folder.
 fn check_name(name: &str) -> anyhow::Result<()> {
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'));
-    let begins_well = name.starts_with(|letter: char| letter.is_ascii_lowercase());
-    if !begins_well || name.len() > LONGEST_NAME || !name.split('-').all(is_word) {
-        let name = crate::printable::printable(name);
+    let starts_with_letter = name.starts_with(|letter: char| letter.is_ascii_lowercase());
+    if !starts_with_letter || name.len() > MAX_NAME_LENGTH || !name.split('-').all(is_word) {
+        let name = base::printable::printable(name);
         bail!(
-            "`{name}` is no name of a plugin\nhint: use up to {LONGEST_NAME} of `a-z`, `0-9` and `-`, beginning with a letter, as in `my-scorer`"
+            "`{name}` is not a valid plugin name\nhint: use up to {MAX_NAME_LENGTH} of `a-z`, `0-9` and `-`, beginning with a letter, as in `my-scorer`"
         );
     }
-    if TAKEN.contains(&name) || is_keyword(name) {
-        bail!("`{name}` means something else to Rust\nhint: use another name, as in `{name}-scorer`");
+    if RESERVED.contains(&name) || is_keyword(name) {
+        bail!("`{name}` is reserved in Rust\nhint: use another name, as in `{name}-scorer`");
     }
     Ok(())
 }
 
-/// Words that cannot be the name of a Rust library.
+/// Whether a name is a Rust keyword, which cannot be the name of a library.
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
          for gen if impl in let loop macro match mod move mut override priv pub ref return self static struct super trait \
@@ -95,48 +95,48 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.split(' ').any(|keyword| keyword == name)
 }
 
-/// Makes a folder that was not there.
-fn make(folder: &Path, into: &Path) -> anyhow::Result<()> {
+/// Creates a folder, which must not exist yet.
+fn create_folder(folder: &Path, into: &Path) -> anyhow::Result<()> {
     match std::fs::create_dir(folder) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{} is already there\nhint: use another name, or another folder with `--into`", folder.display())
+            bail!("{} already exists\nhint: use another name, or another folder with `--into`", folder.display())
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("there is no folder {}\nhint: make it first, or name another with `--into`", into.display())
+            bail!("there is no folder {}\nhint: create it first, or use another with `--into`", into.display())
         }
-        Err(error) => Err(error).with_context(|| format!("cannot make {}", folder.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot create {}", folder.display())),
     }
 }
 
 /// The files of a project with this name.
 fn files(name: &str) -> Vec<(&'static str, String)> {
-    let named = |text: &str| text.replace(NAME, name).replace(FILE, &file_name(name));
-    let template = TEMPLATE.into_iter().map(|(path, text)| (path, named(text)));
-    let border = BORDER.into_iter().map(|(path, text)| (path, text.to_owned()));
-    template.chain(border).chain([("wit/worlds.wit", world("scorer"))]).collect()
+    let renamed = |text: &str| text.replace(TEMPLATE_NAME, name).replace(TEMPLATE_FILE, &file_name(name));
+    let template = TEMPLATE.into_iter().map(|(path, text)| (path, renamed(text)));
+    let wit_files = WIT_FILES.into_iter().map(|(path, text)| (path, text.to_owned()));
+    template.chain(wit_files).chain([("wit/worlds.wit", world("scorer"))]).collect()
 }
 
-/// What cargo makes of a package's name.
+/// The name of the file that cargo builds for a package.
 fn file_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// One world of `wit/worlds.wit`, with what is said about it.
+/// One world of `wit/worlds.wit`, with its doc comment.
 fn world(name: &str) -> String {
-    let begins = format!("world {name} {{");
-    let is_it = |lines: &&str| lines.lines().any(|line| line == begins);
+    let declaration = format!("world {name} {{");
+    let is_world = |block: &&str| block.lines().any(|line| line == declaration);
     // Worlds are separated by empty lines, and have none inside.
-    let block = WORLDS.split("\n\n").find(is_it).expect("a world of the border");
+    let block = WORLDS.split("\n\n").find(is_world).expect("a world of `wit/worlds.wit`");
     format!("{}\n", block.trim_end())
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let written = || {
+    let create = || {
         std::fs::create_dir_all(path.parent().unwrap_or(path))?;
         OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
     };
-    written().with_context(|| format!("cannot write {}", path.display()))
+    create().with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]
@@ -144,15 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_made_of_words_that_cargo_takes() {
+    fn only_names_that_cargo_accepts_are_valid() {
         for name in ["a", "my-scorer", "bm25-fr", "x2"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
         let long = "a".repeat(65);
         for name in ["", "-", "a-", "-a", "a--b", "A", "été", "a b", "a_b", "2d", ".", "..", "a/b", "/a", "a\0", &long]
         {
-            let refused = check_name(name).unwrap_err().to_string();
-            assert!(refused.contains("hint: use up to 64"), "{name}: {refused}");
+            let error = check_name(name).unwrap_err().to_string();
+            assert!(error.contains("hint: use up to 64"), "{name}: {error}");
         }
         for name in ["self", "test", "core", "wit-bindgen", "match"] {
             assert!(check_name(name).unwrap_err().to_string().contains("another name"), "{name}");
@@ -160,17 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn a_project_has_its_own_name_and_nothing_of_the_template_s() {
+    fn a_project_has_no_trace_of_the_template_name() {
         let files = files("word-count");
         for (path, text) in &files {
-            assert!(!text.contains(NAME) && !text.contains(FILE), "{path}: {text}");
+            assert!(!text.contains(TEMPLATE_NAME) && !text.contains(TEMPLATE_FILE), "{path}: {text}");
         }
-        let read_me = &files.iter().find(|(path, _)| *path == "README.md").unwrap().1;
-        assert!(read_me.contains("skillcell plugin check target/wasm32-wasip2/release/word_count.wasm"), "{read_me}");
+        let readme = &files.iter().find(|(path, _)| *path == "README.md").unwrap().1;
+        assert!(readme.contains("skillcell plugin check target/wasm32-wasip2/release/word_count.wasm"), "{readme}");
     }
 
     #[test]
-    fn a_project_gets_one_world_and_no_other() {
+    fn a_project_gets_exactly_one_world() {
         let text = world("scorer");
         assert!(text.starts_with("/// Ranks skills for a task"), "{text}");
         assert!(text.ends_with("\n  export scoring;\n}\n"), "{text}");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_built_with_what_this_server_is_built_with() {
+    fn the_template_pins_the_same_bindgen_as_this_workspace() {
         let ours = include_str!("../../../../Cargo.toml");
         let bindgen = ours.lines().find(|line| line.starts_with("wit-bindgen = ")).unwrap();
         assert!(TEMPLATE[0].1.lines().any(|line| line == bindgen), "the template pins another {bindgen}");

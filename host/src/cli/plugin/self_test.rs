@@ -1,4 +1,4 @@
-//! Trying a plugin in the sandbox: each world is asked what skillcell would ask.
+//! Tests a plugin in the sandbox with the calls that a server makes.
 
 mod engine;
 mod runtime;
@@ -9,54 +9,54 @@ pub use engine::engine;
 pub use runtime::runtime;
 pub use scorer::scorer;
 
-use super::report::Tried;
-use crate::cli::open;
-use crate::config::places::Places;
-use crate::config::variable;
-use crate::sandbox::runtimes::{Cache, Runtimes};
-use crate::worlds::integration::IntegrationWorld;
+use super::report::PassedTest;
+use crate::compose;
+use base::environment::variable;
+use base::place::Audience;
+use base::user_folders::UserFolders;
+use guests::cache::Cache;
+use guests::executor::Executor;
+use guests::integration::IntegrationWorld;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What came of it.
 #[derive(Default)]
 pub struct Outcome {
-    pub tried: Vec<Tried>,
-    /// What went wrong. Nothing further was tried then.
+    pub passed: Vec<PassedTest>,
+    /// The first failure, which ends the tests.
     pub problem: Option<String>,
     pub remarks: Vec<String>,
 }
 
 impl Outcome {
-    /// Goes through something that notes what went well, until it is done or something is wrong.
-    fn of(work: impl FnOnce(&mut Self) -> Result<(), String>) -> Self {
+    /// Runs tests that add to the outcome, until all are done or one fails.
+    fn collect(work: impl FnOnce(&mut Self) -> Result<(), String>) -> Self {
         let mut outcome = Self::default();
         outcome.problem = work(&mut outcome).err();
         outcome
     }
 }
 
-/// An integration is loaded. Asking it needs a service, which `skillcell integration test` has.
+/// Loads an integration. Queries need a configured service, as in `skillcell integration test`.
 pub fn integration(file: &Path) -> Outcome {
-    Outcome::of(|outcome| {
-        let began = Instant::now();
-        let runtimes = Runtimes::new(cache()).map_err(no_sandbox)?;
-        let world = IntegrationWorld::new(&runtimes, cache()).map_err(no_sandbox)?;
-        world.from_file("checked", file, None).map_err(|error| error.to_string())?;
-        outcome.tried.push(Tried::since(began, "it loads"));
-        outcome.remarks.push("`skillcell integration test` asks the services that are configured".to_owned());
+    Outcome::collect(|outcome| {
+        let start = Instant::now();
+        let executor = Arc::new(Executor::for_scripts(cache()).map_err(wasm_error)?);
+        let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
+        world.from_file("checked", file, None).map_err(|error| error.for_audience(Audience::Local))?;
+        outcome.passed.push(PassedTest::since(start, "it loads"));
+        outcome.remarks.push("`skillcell integration test` queries the configured services".to_owned());
         Ok(())
     })
 }
 
-/// Where code is kept that was compiled before.
 fn cache() -> Option<Arc<Cache>> {
-    open::cache(Places::find(variable).as_ref())
+    compose::code_cache(UserFolders::find(variable).as_ref())
 }
 
-/// WebAssembly does not start, which is no fault of the plugin.
+/// WebAssembly does not start, which is not the fault of the plugin.
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
-fn no_sandbox(error: wasmtime::Error) -> String {
+fn wasm_error(error: wasmtime::Error) -> String {
     format!("cannot start WebAssembly: {error:#}")
 }

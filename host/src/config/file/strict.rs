@@ -1,4 +1,4 @@
-//! Where YAML is read less literally than serde would, and where more.
+//! Types and functions that read YAML more strictly, or more leniently, than serde does.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A map in which no key stands twice: serde would take the last one without a word.
+/// A map without duplicate keys. serde would silently keep the last value.
 #[derive(Debug)]
-pub struct Unique<T>(pub BTreeMap<String, T>);
+pub struct UniqueMap<T>(pub BTreeMap<String, T>);
 
-impl<T> Default for Unique<T> {
+impl<T> Default for UniqueMap<T> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Unique<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for UniqueMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(UniqueVisitor(PhantomData))
+        deserializer.deserialize_map(UniqueMapVisitor(PhantomData))
     }
 }
 
-struct UniqueVisitor<T>(PhantomData<T>);
+struct UniqueMapVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
-    type Value = Unique<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueMapVisitor<T> {
+    type Value = UniqueMap<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a map")
@@ -36,15 +36,15 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueVisitor<T> {
         let mut map = BTreeMap::new();
         while let Some(key) = entries.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format!("`{}` stands here twice", key.escape_debug())));
+                return Err(A::Error::custom(format!("duplicate key `{}`", key.escape_debug())));
             }
             map.insert(key, entries.next_value()?);
         }
-        Ok(Unique(map))
+        Ok(UniqueMap(map))
     }
 }
 
-/// A text, or a map that says more.
+/// A string, or a map with more settings.
 #[derive(Debug)]
 pub enum TextOr<T> {
     Text(String),
@@ -75,13 +75,13 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
     }
 }
 
-/// A section without anything in it says nothing, for instance because all its lines are comments.
+/// Reads an empty section, for instance one whose lines are all comments, as the default.
 pub fn section<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// A text that is looked at where it stands, because only there its line is known. Nothing for a key without a value.
-pub fn text<'de, D: Deserializer<'de>>(
+/// Reads a string and checks it while its line is still known. `None` for a key without a value.
+pub fn checked_text<'de, D: Deserializer<'de>>(
     deserializer: D,
     check: impl Fn(&str) -> Result<String, String>,
 ) -> Result<Option<String>, D::Error> {

@@ -1,11 +1,11 @@
-//! What the operator's file says about integrations, before it means anything.
+//! The integrations of the operator's file as they are written, before they are resolved.
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Settings of all integrations, and of each by its name.
+/// Settings for all integrations, and for each by name.
 #[derive(Debug, Default)]
 pub struct RawIntegrations {
     pub timeout_seconds: Option<u64>,
@@ -13,7 +13,7 @@ pub struct RawIntegrations {
     pub each: BTreeMap<String, RawIntegration>,
 }
 
-/// One integration. Its address may hold a password, so it is never shown.
+/// One integration. `Debug` hides the address, which may contain a password.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawIntegration {
@@ -52,7 +52,7 @@ impl<'de> Visitor<'de> for IntegrationsVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         let mut raw = RawIntegrations::default();
         while let Some(key) = entries.next_key::<String>()? {
-            let is_second = match key.as_str() {
+            let is_duplicate = match key.as_str() {
                 "timeout_seconds" => raw.timeout_seconds.replace(entries.next_value()?).is_some(),
                 "cache_seconds" => raw.cache_seconds.replace(entries.next_value()?).is_some(),
                 _ => match entries.next_value()? {
@@ -66,19 +66,19 @@ impl<'de> Visitor<'de> for IntegrationsVisitor {
                     }
                 },
             };
-            if is_second {
-                return Err(A::Error::custom(format!("`{}` stands here twice", key.escape_debug())));
+            if is_duplicate {
+                return Err(A::Error::custom(format!("duplicate key `{}`", key.escape_debug())));
             }
         }
         Ok(raw)
     }
 }
 
-/// What stands behind a name.
+/// The value of a name.
 enum Entry {
     Settings(RawIntegration),
     Nothing,
-    /// Nothing that could be settings.
+    /// Not a map.
     Other,
 }
 

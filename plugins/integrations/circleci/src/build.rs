@@ -1,25 +1,26 @@
-//! The build that a question is about: one pipeline and what belongs to it.
+//! The build that a question is about: one pipeline with its workflows and jobs.
 
-use crate::asked::Scope;
 use crate::circle::Circle;
+use crate::intent::Scope;
 use crate::state::State;
 use integration_kit::json::{Json, Value};
 use integration_kit::text::Answer;
 use integration_kit::{Missing, QueryError, Repository, time};
 
-/// Pages of pipelines in which a commit is looked for. A page has 20.
+/// Pages of pipelines searched for a commit. A page has 20.
 const COMMIT_PAGES: usize = 3;
 
-/// How many pipelines without any workflow are passed over. CircleCI makes one for each push, even if nothing is to be run.
+/// Maximum number of pipelines without workflows that are skipped. CircleCI creates one for each push, even if there is
+/// nothing to run.
 const EMPTY_PIPELINES: usize = 5;
 
-/// Most workflows of a pipeline whose jobs are read.
+/// Maximum number of workflows whose jobs are read.
 const WORKFLOWS: usize = 12;
 
 pub struct Build {
     pub pipeline: Value,
     pub workflows: Vec<Value>,
-    /// Which one it is, as in `on branch main`.
+    /// Which build it is, as in `on branch main`.
     pub place: String,
     /// The name of the workflow or jobs that are meant, if not all.
     part: Option<String>,
@@ -32,7 +33,7 @@ pub struct Section<'a> {
     pub jobs: Vec<Value>,
 }
 
-/// A job and the workflow it belongs to.
+/// A job and its workflow.
 pub struct Job<'a> {
     pub workflow: &'a Value,
     pub job: Value,
@@ -48,7 +49,7 @@ impl Build {
             }
             Scope::Commit(commit) => Self::of_commit(circle, commit.as_deref(), here),
             Scope::Branch(branch) => Self::of_branch(circle, branch),
-            // A job is answered for without its build.
+            // Questions about a job do not need its build.
             Scope::Here | Scope::Job(_) => match (&here.branch, &here.commit) {
                 (Some(branch), commit) => {
                     let mut build = Self::of_branch(circle, branch)?;
@@ -107,7 +108,7 @@ impl Build {
         State::of_pipeline(&self.pipeline, &self.workflows)
     }
 
-    /// The same, but of its workflows and jobs only those of a name.
+    /// Limits the build to workflows and jobs of a name.
     pub fn only(mut self, part: Option<&str>) -> Self {
         if let Some(part) = part {
             self.place = format!("in {part} {}", self.place);
@@ -120,7 +121,7 @@ impl Build {
         self.part.is_some()
     }
 
-    /// The workflows that are meant, each with its jobs.
+    /// Returns the workflows that are meant, each with its jobs.
     pub fn sections(&self, circle: &Circle) -> Result<Vec<Section<'_>>, QueryError> {
         let is_meant = |thing: &Value| {
             let name = thing.text("name").unwrap_or_default();
@@ -153,7 +154,7 @@ impl Build {
             .collect())
     }
 
-    /// Which pipeline it is, whose, since when, and where people see it.
+    /// Adds which pipeline it is, by whom, since when, and its web page.
     pub fn introduce(&self, answer: &mut Answer, circle: &Circle) {
         let number = self.pipeline.number("number").unwrap_or_default();
         answer.section(&format!("Pipeline #{number}: {}, {}", self.state().word(), since(&self.pipeline, circle)));
@@ -170,7 +171,7 @@ impl Build {
         }
     }
 
-    /// That something else is checked out than what was built.
+    /// Notes that another commit is checked out than was built.
     fn other_commit(&self, checked_out: &str) -> Option<String> {
         let built = self.pipeline.text("vcs.revision")?;
         (built != checked_out)
@@ -187,7 +188,7 @@ impl Job<'_> {
         self.job.number("job_number")
     }
 
-    /// Where people see it.
+    /// Returns the URL of its web page.
     pub fn page(&self, circle: &Circle) -> Option<String> {
         let pipeline = self.workflow.number("pipeline_number")?;
         let workflow = self.workflow.text("id")?;
@@ -213,7 +214,7 @@ pub fn commit(pipeline: &Value) -> Option<String> {
     })
 }
 
-/// How long a workflow or job took, after a comma.
+/// Formats how long a workflow or job took, after a comma.
 pub fn took(thing: &Value) -> String {
     let start = thing.text("started_at").or_else(|| thing.text("created_at"));
     time::between(start, thing.text("stopped_at")).map(|took| format!(", {took}")).unwrap_or_default()

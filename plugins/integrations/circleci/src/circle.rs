@@ -1,4 +1,4 @@
-//! What CircleCI is asked for, in version 2 of its interface.
+//! A client for version 2 of the CircleCI API.
 
 use crate::project::Project;
 use integration_kit::QueryError;
@@ -7,12 +7,12 @@ use integration_kit::json::{Json, Value};
 use integration_kit::service::Service;
 use integration_kit::service::paging::Pages;
 
-/// Most pages that are read of the workflows of a pipeline, and of the jobs of a workflow.
+/// Maximum number of pages read of the workflows of a pipeline, and of the jobs of a workflow.
 ///
-/// With [`TEST_PAGES`] and the other limits of this crate, no question takes more requests than the host allows.
+/// Together with [`TEST_PAGES`] and the other limits of this crate, no question exceeds the host's request limit.
 const PAGES: usize = 2;
 
-/// Most pages that are read of the tests of a job. A page has hundreds.
+/// Maximum number of pages read of the tests of a job. A page has hundreds.
 const TEST_PAGES: usize = 3;
 
 /// CircleCI, for one project.
@@ -23,15 +23,15 @@ pub struct Circle<'a> {
 }
 
 impl Circle<'_> {
-    /// Pipelines of a branch, or of all of them, the newest first.
-    pub fn pipelines(&self, branch: Option<&str>, most_pages: usize) -> Result<Pages, QueryError> {
+    /// Returns the pipelines of one or all branches, newest first.
+    pub fn pipelines(&self, branch: Option<&str>, max_pages: usize) -> Result<Pages, QueryError> {
         (self.progress)(&match branch {
             Some(branch) => format!("reading pipelines of branch {branch}"),
             None => "reading pipelines of all branches".to_owned(),
         });
         let filter = branch.map(|branch| format!("?branch={}", encode(branch))).unwrap_or_default();
         let path = format!("/api/v2/project/{}/pipeline{filter}", self.project.slug);
-        self.service.tokened(&path, "page-token", &self.project_named(), most_pages)
+        self.service.list_by_token(&path, "page-token", &self.project_named(), max_pages)
     }
 
     pub fn pipeline(&self, number: u64) -> Result<Value, QueryError> {
@@ -40,13 +40,13 @@ impl Circle<'_> {
         self.service.get(&path, &format!("pipeline #{number} of {} in CircleCI", self.project.name))
     }
 
-    /// The workflows of a pipeline. Of those that were run again, the last run.
+    /// Returns the workflows of a pipeline; of those that were rerun, the last run.
     pub fn workflows(&self, pipeline: &Value) -> Result<Vec<Value>, QueryError> {
         let number = pipeline.number("number").unwrap_or_default();
         (self.progress)(&format!("reading workflows of pipeline #{number}"));
         let path = format!("/api/v2/pipeline/{}/workflow", encode(pipeline.text("id").unwrap_or_default()));
         let what = format!("the workflows of pipeline #{number} in CircleCI");
-        let mut workflows = self.service.tokened(&path, "page-token", &what, PAGES)?.items;
+        let mut workflows = self.service.list_by_token(&path, "page-token", &what, PAGES)?.items;
         workflows.sort_by_cached_key(|workflow| std::cmp::Reverse(moment(workflow)));
         let mut seen = Vec::new();
         workflows.retain(|workflow| {
@@ -64,7 +64,7 @@ impl Circle<'_> {
         (self.progress)(&format!("reading jobs of {name}"));
         let path = format!("/api/v2/workflow/{}/job", encode(workflow.text("id").unwrap_or_default()));
         let what = format!("the jobs of workflow {name} in CircleCI");
-        let mut jobs = self.service.tokened(&path, "page-token", &what, PAGES)?.items;
+        let mut jobs = self.service.list_by_token(&path, "page-token", &what, PAGES)?.items;
         jobs.retain(|job| job.text("status") != Some("retried"));
         Ok(jobs)
     }
@@ -79,7 +79,7 @@ impl Circle<'_> {
         (self.progress)(&format!("reading test results of job {job}"));
         let path = format!("/api/v2/project/{}/{job}/tests", self.project.slug);
         let what = format!("the test results of job {job} of {} in CircleCI", self.project.name);
-        self.service.tokened(&path, "page-token", &what, TEST_PAGES)
+        self.service.list_by_token(&path, "page-token", &what, TEST_PAGES)
     }
 
     pub fn project_named(&self) -> String {

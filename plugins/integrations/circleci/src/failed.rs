@@ -36,7 +36,7 @@ pub fn answer(circle: &Circle, build: &Build) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// A job that failed, and where to see why.
+/// Adds a failed job and its web page.
 pub fn list(answer: &mut Answer, job: &Job, circle: &Circle) {
     let workflow = job.workflow.text("name").unwrap_or("without a name");
     let number = job.number().map(|number| format!(", job {number}")).unwrap_or_default();

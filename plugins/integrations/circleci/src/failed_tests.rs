@@ -1,4 +1,4 @@
-//! Which tests of a build failed, and with what message.
+//! Which tests of a build failed, and their messages.
 
 use crate::build::{Build, Job, took};
 use crate::circle::Circle;
@@ -7,16 +7,16 @@ use integration_kit::QueryError;
 use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, count};
 
-/// Failed jobs whose tests are read. Each of them takes a request or a few.
+/// Maximum number of failed jobs whose tests are read. Each takes one or a few requests.
 const JOBS: usize = 6;
 
-/// Failed tests that are shown of one job.
+/// Maximum number of failed tests shown per job.
 const TESTS: usize = 40;
 
-/// Most of a test's message, in characters.
+/// Maximum number of characters of a test's message.
 const MESSAGE_CHARS: usize = 600;
 
-/// What the tests of a job say.
+/// The test results of a job.
 struct Results {
     failed: Vec<Value>,
     skipped: usize,
@@ -61,7 +61,7 @@ pub fn answer(circle: &Circle, build: &Build) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// The same for one job by its number.
+/// Answers for one job by its number.
 pub fn answer_job(circle: &Circle, number: u64) -> Result<String, QueryError> {
     let results = Results::read(circle, number)?;
     let mut answer = Answer::new(&heading(circle, &format!("in job {number}"), results.failed.len()));

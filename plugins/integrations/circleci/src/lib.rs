@@ -1,9 +1,9 @@
 //! Answers questions about builds in CircleCI.
 //!
-//! [`asked`] says what a question wants, [`project`] which project it is about. [`circle`] is what CircleCI is asked for, and
-//! [`build`] finds the build that is meant. The answers are in [`failed`], [`failed_tests`], [`runs`] and [`status`].
+//! [`intent`] parses the question and [`project`] identifies the project. [`circle`] is the API client, and [`build`]
+//! finds the build that is meant. The answers are in [`failed`], [`failed_tests`], [`runs`] and [`status`].
 
-pub mod asked;
+pub mod intent;
 pub mod project;
 pub mod circle;
 pub mod state;
@@ -15,12 +15,12 @@ pub mod status;
 #[cfg(test)]
 mod tests;
 
-use asked::{Asked, Scope, Topic, understand};
 use build::Build;
 use circle::Circle;
 use integration_kit::http::Http;
 use integration_kit::service::Service;
 use integration_kit::{Integration, QueryError, Question};
+use intent::{Intent, Scope, Topic, understand};
 use project::Project;
 
 /// The integration with CircleCI.
@@ -43,27 +43,27 @@ impl Integration for CircleCi {
     ];
 
     fn ask(question: &Question, http: &dyn Http, progress: &dyn Fn(&str)) -> Result<String, QueryError> {
-        let asked = understand(&question.text).ok_or(QueryError::NotUnderstood)?;
+        let intent = understand(&question.text).ok_or(QueryError::NotUnderstood)?;
         let project = Project::of(question)?;
         let service = Service::new(http, &question.address, question.now);
-        let answer = answer(&Circle { service, project, progress }, &asked, question)?;
-        Ok(match asked.note {
+        let answer = answer(&Circle { service, project, progress }, &intent, question)?;
+        Ok(match intent.note {
             Some(note) => format!("{answer}\n\n({note})"),
             None => answer,
         })
     }
 }
 
-fn answer(circle: &Circle, asked: &Asked, question: &Question) -> Result<String, QueryError> {
+fn answer(circle: &Circle, intent: &Intent, question: &Question) -> Result<String, QueryError> {
     let here = &question.repository;
-    let build = || Build::find(circle, &asked.scope, here).map(|build| build.only(asked.part.as_deref()));
-    match (asked.topic, &asked.scope) {
+    let build = || Build::find(circle, &intent.scope, here).map(|build| build.only(intent.part.as_deref()));
+    match (intent.topic, &intent.scope) {
         (Topic::FailedTests, Scope::Job(number)) => failed_tests::answer_job(circle, *number),
         (_, Scope::Job(number)) => status::answer_job(circle, *number),
         (Topic::FailedTests, _) => failed_tests::answer(circle, &build()?),
         (Topic::FailedJobs, _) => failed::answer(circle, &build()?),
         (Topic::Status, _) => status::answer(circle, &build()?),
-        (Topic::Runs, scope) => runs::answer(circle, scope, asked.runs, false, here),
-        (Topic::FailedRuns, scope) => runs::answer(circle, scope, asked.runs, true, here),
+        (Topic::Runs, scope) => runs::answer(circle, scope, intent.runs, false, here),
+        (Topic::FailedRuns, scope) => runs::answer(circle, scope, intent.runs, true, here),
     }
 }

@@ -1,26 +1,26 @@
-//! Which project of CircleCI a repository is.
+//! Maps a repository to its CircleCI project.
 
 use integration_kit::http::encode;
 use integration_kit::{Missing, QueryError, Question};
 
-/// Where CircleCI is for everybody.
+/// The public CircleCI.
 const PUBLIC: &str = "https://circleci.com";
 
-/// Where its pages for people are.
+/// Its web pages.
 const PUBLIC_PAGES: &str = "https://app.circleci.com";
 
-/// A project, by its repository.
+/// A project, identified by its repository.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Project {
     /// As in `octo-org/hello`.
     pub name: String,
     /// As in `gh/octo-org/hello`, for paths.
     pub slug: String,
-    /// Where people read about its pipelines.
+    /// The web page of its pipelines.
     pub pages: String,
 }
 
-/// Who hosts the code.
+/// The service that hosts the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Forge {
     GitHub,
@@ -55,7 +55,7 @@ impl Project {
     }
 }
 
-/// A CircleCI of one's own builds what is on a GitHub of one's own, whatever that is called.
+/// A self-hosted CircleCI builds code from a self-hosted GitHub, whatever its name.
 fn forge(host: &str, is_public: bool) -> Option<Forge> {
     match host {
         "github.com" | "ssh.github.com" | "www.github.com" => Some(Forge::GitHub),

@@ -1,15 +1,15 @@
-//! The last pipelines.
+//! Recent pipelines.
 
-use crate::asked::{Runs, Scope};
 use crate::build::{commit, since};
 use crate::circle::Circle;
+use crate::intent::{Runs, Scope};
 use crate::state::{self, State};
 use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, count, first_lines};
 use integration_kit::{QueryError, Repository};
 
-/// Pipelines that are looked at. Each takes a request to know its state.
-const MOST: usize = 20;
+/// Maximum number of pipelines checked. Each takes a request for its state.
+const MAX_PIPELINES: usize = 20;
 
 /// Pages to get that many. A page has 20, sometimes fewer.
 const PAGES: usize = 3;
@@ -26,9 +26,9 @@ pub fn answer(
         _ if runs.everywhere => None,
         _ => here.branch.as_deref(),
     };
-    let wanted = runs.most.clamp(1, MOST);
+    let wanted = runs.max.clamp(1, MAX_PIPELINES);
     let pipelines = circle.pipelines(branch, PAGES)?.items;
-    let looked_at = if only_failed { MOST } else { wanted };
+    let looked_at = if only_failed { MAX_PIPELINES } else { wanted };
     let mut shown = Vec::new();
     let mut seen = 0;
     for pipeline in pipelines.into_iter().take(looked_at) {

@@ -1,24 +1,23 @@
-//! What became of pipelines, workflows and jobs.
+//! States of pipelines, workflows and jobs.
 
 use integration_kit::json::{Json, Value};
 
-/// How a thing ended, or that it has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Succeeded,
     /// Waits for others that did not succeed, or was never meant to run.
     NotRun,
     Canceled,
-    /// Waits for a person.
+    /// Waits for approval.
     OnHold,
     Running,
-    /// Still runs, and a part has failed.
+    /// Still running, and a part has failed.
     Failing,
     Failed,
 }
 
 impl State {
-    /// Of a workflow or job.
+    /// Returns the state of a workflow or job.
     pub fn of(thing: &Value) -> Self {
         match thing.text("status").unwrap_or_default() {
             "success" => Self::Succeeded,
@@ -33,7 +32,7 @@ impl State {
         }
     }
 
-    /// Of a pipeline: the worst of its workflows, or why it has none.
+    /// Returns the state of a pipeline: the worst of its workflows, or why it has none.
     pub fn of_pipeline(pipeline: &Value, workflows: &[Value]) -> Self {
         if !pipeline.list("errors").is_empty() || pipeline.text("state") == Some("errored") {
             return Self::Failed;
@@ -60,7 +59,7 @@ impl State {
     }
 }
 
-/// What happened to a workflow or job, more exactly than its state.
+/// Describes the status of a workflow or job in more detail than its state.
 pub fn word(thing: &Value) -> &str {
     match thing.text("status").unwrap_or("unknown") {
         "queued" => "queued",

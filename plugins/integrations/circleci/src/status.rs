@@ -1,4 +1,4 @@
-//! How a build, or one job, is doing.
+//! The status of a build or one job.
 
 use crate::build::{Build, Section, took};
 use crate::circle::Circle;

@@ -46,7 +46,7 @@ fn is_golden(question: &Question, name: &str) {
 }
 
 #[test]
-fn every_usual_question_has_its_answer() {
+fn every_common_question_has_its_answer() {
     for (text, name) in [
         ("Get failed CI checks", "failed-jobs"),
         ("What checks failed on this branch?", "failed-jobs"),
@@ -81,7 +81,7 @@ fn every_listed_question_is_understood() {
 }
 
 #[test]
-fn a_commit_that_was_not_built_is_told() {
+fn a_commit_that_was_not_built_is_reported() {
     let mut other = question("Get failed CI checks");
     other.repository.commit = Some("b81e6a7720c9d4e3f5061728394a5b6c7d8e9f00".into());
     let answer = ask(&other).expect("there is a build");
@@ -89,7 +89,7 @@ fn a_commit_that_was_not_built_is_told() {
 }
 
 #[test]
-fn without_a_branch_the_commit_counts() {
+fn without_a_branch_the_commit_is_used() {
     let mut detached = question("Did CI pass?");
     detached.repository.branch = None;
     assert!(
@@ -104,7 +104,7 @@ fn without_a_branch_the_commit_counts() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_items_are_named() {
     let not_found = |text: &str| match ask(&question(text)) {
         Err(QueryError::NotFound(what)) => what,
         other => panic!("{text}: {other:?}"),
@@ -153,7 +153,7 @@ fn only_known_hosts_have_projects() {
 }
 
 #[test]
-fn names_cannot_leave_their_place_in_a_path() {
+fn names_cannot_escape_their_path_segment() {
     let mut hostile = question("status of branch a&page-token=b#c");
     hostile.repository.remote =
         Some(Remote { host: "github.com".into(), owner: "o/../p".into(), name: "x/../y?z".into() });
@@ -168,18 +168,18 @@ fn names_cannot_leave_their_place_in_a_path() {
 }
 
 #[test]
-fn failures_keep_what_circleci_says() {
+fn failures_keep_the_message_of_circleci() {
     let answer =
         |status, body: &str| CircleCi::ask(&question("Did CI pass?"), &Recorded::always(status, body), &|_| {});
-    let said = |message: &str| format!("{{\"message\": \"{message}\"}}");
+    let body = |message: &str| format!("{{\"message\": \"{message}\"}}");
     assert_eq!(
-        answer(401, &said("You must log in first.")),
+        answer(401, &body("You must log in first.")),
         Err(QueryError::Unauthorized("You must log in first.".into()))
     );
-    assert_eq!(answer(403, &said("Permission denied")), Err(QueryError::Forbidden("Permission denied".into())));
-    assert_eq!(answer(429, &said("Too many requests")), Err(QueryError::RateLimited(None)));
+    assert_eq!(answer(403, &body("Permission denied")), Err(QueryError::Forbidden("Permission denied".into())));
+    assert_eq!(answer(429, &body("Too many requests")), Err(QueryError::RateLimited(None)));
     assert!(
-        matches!(answer(500, &said("internal")), Err(QueryError::Failed(why)) if why.ends_with("answered 500: internal"))
+        matches!(answer(500, &body("internal")), Err(QueryError::Failed(why)) if why.ends_with("answered 500: internal"))
     );
     for odd in ["", "{", "[]", "{}", "null", "{\"items\": {}}", "<html>", "\u{0}"] {
         assert!(matches!(answer(200, odd), Err(QueryError::Failed(_))), "{odd}");
@@ -187,7 +187,7 @@ fn failures_keep_what_circleci_says() {
 }
 
 #[test]
-fn answers_of_odd_shapes_are_survived() {
+fn answers_of_odd_shapes_are_handled() {
     let odd = ["[1, null, \"a\", {}]", "[{\"id\": 5, \"number\": \"x\", \"errors\": 7, \"vcs\": []}]", "[]"];
     for items in odd {
         for text in ["Did CI pass?", "What failed?", "Which tests failed?", "recent builds", "tests of job 5", "job 5"]
@@ -199,14 +199,14 @@ fn answers_of_odd_shapes_are_survived() {
     }
 }
 
-/// Has always one more page, and everything on it is new and failed.
+/// Always has one more page, on which everything is new and failed.
 struct Endless(Cell<usize>);
 
 impl Http for Endless {
     fn stream(&self, request: &Request, receive: &mut Receive) -> Result<Head, QueryError> {
         let page = self.0.get() + 1;
         self.0.set(page);
-        // A commit is found on the last page that is looked at.
+        // A commit is found on the last page that is read.
         let revision = if page == 6 && !request.address.contains("branch=") { "fff9999" } else { "abc" };
         let items: Vec<_> = (0..20)
             .map(|at| {
@@ -244,11 +244,11 @@ fn endless_pages_and_huge_answers_end() {
 
 #[test]
 fn progress_says_what_is_read() {
-    let told = RefCell::new(Vec::new());
+    let progress = RefCell::new(Vec::new());
     let service = Recorded::open(folder(), PUBLIC);
     let asked = question("What tests failed in the last build?");
-    CircleCi::ask(&asked, &service, &|line| told.borrow_mut().push(line.to_owned())).expect("there is an answer");
-    let told = told.into_inner();
-    assert_eq!(told[0], "reading pipelines of branch feature/login");
-    assert!(told.contains(&"reading test results of job 1843".to_owned()), "{told:?}");
+    CircleCi::ask(&asked, &service, &|line| progress.borrow_mut().push(line.to_owned())).expect("there is an answer");
+    let progress = progress.into_inner();
+    assert_eq!(progress[0], "reading pipelines of branch feature/login");
+    assert!(progress.contains(&"reading test results of job 1843".to_owned()), "{progress:?}");
 }

@@ -1,28 +1,28 @@
-//! Server-sent events out of a stream of bytes that is cut anywhere.
+//! Parses server-sent events from a byte stream that is split anywhere.
 //!
-//! A line ends with CR, LF or both, a byte order mark in front is skipped, and comments are left out. `message:` means the same
-//! as `data:`, because some services write it.
+//! A line ends with CR, LF or both, a leading byte order mark is skipped, and comments are ignored. `message:` is read
+//! as `data:`, because some services send it.
 
-/// One event: its name, and its data lines with a line feed between them.
+/// One event: its name, and its data lines joined by line feeds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
     pub name: String,
     pub data: Option<String>,
 }
 
-/// What came so far and is no whole event yet.
+/// The incomplete event received so far.
 #[derive(Debug, Default)]
 pub struct Events {
     line: Vec<u8>,
     event: Event,
-    /// Whether the last byte was CR, so that an LF belongs to it.
+    /// Whether the last byte was CR, so that a following LF belongs to it.
     returned: bool,
     /// Whether a line has ended.
     begun: bool,
 }
 
 impl Events {
-    /// The events that these bytes complete.
+    /// Returns the events that these bytes complete.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut complete = Vec::new();
         for &byte in bytes {
@@ -37,7 +37,7 @@ impl Events {
         complete
     }
 
-    /// The event that the end of the stream completes, if there is one without an empty line after it.
+    /// Returns the event that the end of the stream completes, if it lacks the final empty line.
     pub fn end(&mut self) -> Option<Event> {
         if !self.line.is_empty() {
             self.end_line();
@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn marks_comments_and_unknown_fields_are_left_out() {
+    fn marks_comments_and_unknown_fields_are_skipped() {
         let text = "\u{feff}event: progress\n: keep alive\nid: 7\nretry: 100\nnonsense\ndata: one\n\n:\n\n\n";
         assert_eq!(all(text), [event("progress", "one")]);
     }
 
     #[test]
-    fn only_one_space_after_the_colon_is_taken_away() {
+    fn only_one_space_after_the_colon_is_removed() {
         assert_eq!(all("data:one\n\ndata:  two\n\ndata\n\n"), [event("", "one"), event("", " two"), event("", "")]);
     }
 

@@ -1,13 +1,13 @@
-//! What is sent to the service.
+//! The request that is sent to the service.
 
 use integration_kit::http::Request;
 use integration_kit::json::{Value, json};
 use integration_kit::{Question, Repository};
 
-/// The services that a question can be about, as `integration` names them.
+/// The services that a question can be about, as named in `integration`.
 const SERVICES: [&str; 3] = ["github", "circleci", "linear"];
 
-/// The question and where it was asked, to the address itself.
+/// Builds the request with the question and its context.
 pub fn request(question: &Question) -> Request {
     Request::post(question.address.as_str(), body(question).to_string().into_bytes())
         .with("user-agent", "skillcell")
@@ -15,7 +15,7 @@ pub fn request(question: &Question) -> Request {
         .with("accept", "text/event-stream, application/json;q=0.9, text/plain;q=0.8")
 }
 
-/// `provider`, `repoUrl` and `commitSha` repeat what is there, under the names that services for `sx` read.
+/// `provider`, `repoUrl` and `commitSha` repeat other fields under the names that services for `sx` expect.
 fn body(question: &Question) -> Value {
     let repository = &question.repository;
     let address = address(repository);
@@ -40,7 +40,7 @@ fn address(repository: &Repository) -> Option<String> {
     Some(format!("https://{}/{place}{}", remote.host, remote.name))
 }
 
-/// The one service that the question names. Nothing if it names none or several.
+/// Returns the one service that the question names; none if it names none or several.
 fn service(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split(|char: char| !char.is_alphanumeric()).collect();

@@ -1,7 +1,7 @@
-//! Hands a question to a remote query service and relays its answer.
+//! Forwards a question to a remote query service and relays its answer.
 //!
-//! [`inquiry`] is what is sent, [`events`] takes the stream apart that comes back, [`meaning`] says what an event is for, and
-//! [`relay`] passes progress on and keeps the answer.
+//! [`inquiry`] builds the request, [`events`] parses the response stream, [`meaning`] interprets events, and [`relay`]
+//! forwards progress and collects the answer.
 
 pub mod inquiry;
 pub mod events;
@@ -14,7 +14,7 @@ use integration_kit::http::Http;
 use integration_kit::{Integration, QueryError, Question};
 use relay::Relay;
 
-/// The integration with whatever service the operator named.
+/// The integration with a query service that the operator configures.
 pub struct Gateway;
 
 integration_kit::export_integration!(crate::Gateway);

@@ -1,4 +1,4 @@
-//! What an event is for.
+//! Interprets events.
 
 use crate::events::Event;
 use integration_kit::json::{Json, Value, json};
@@ -11,13 +11,13 @@ pub enum Meaning {
     Part(String),
     /// The end of the answer.
     Complete(String),
-    /// There will be no answer.
+    /// The service failed; there is no answer.
     Error(String),
-    /// Something that other clients understand.
+    /// An event for other clients.
     Other,
 }
 
-/// The name decides, and where there is none, the `type` in the data.
+/// Goes by the name of the event or, without one, by the `type` in the data.
 pub fn meaning(event: &Event) -> Meaning {
     let data = event.data.as_deref().unwrap_or_default();
     if data.trim() == "[DONE]" {
@@ -26,7 +26,7 @@ pub fn meaning(event: &Event) -> Meaning {
     let value = document(data);
     let typed = value.as_ref().and_then(|value| value.text("type").or_else(|| value.text("event")));
     let name = if event.name.is_empty() { typed.unwrap_or_default() } else { &event.name };
-    let text = || value.as_ref().map_or_else(|| data.to_owned(), in_words);
+    let text = || value.as_ref().map_or_else(|| data.to_owned(), as_text);
     match name.to_lowercase().as_str() {
         "progress" | "status" => Meaning::Progress(text()),
         "toolcallevent" | "tool_call" => Meaning::Progress(tool_call(value.as_ref()).unwrap_or_else(text)),
@@ -37,9 +37,10 @@ pub fn meaning(event: &Event) -> Meaning {
     }
 }
 
-/// The text in a document: the text itself, or what the usual fields hold. A document without any is shown as it is.
-pub fn in_words(value: &Value) -> String {
-    said(value).unwrap_or_else(|| {
+/// Extracts the text of a document: the text itself, or one of the usual fields. A document without any is shown as it
+/// is.
+pub fn as_text(value: &Value) -> String {
+    text_in(value).unwrap_or_else(|| {
         let mut rest = value.clone();
         if let Value::Object(fields) = &mut rest {
             fields.retain(|name, value| !["type", "event"].contains(&name.as_str()) && !value.is_null());
@@ -48,11 +49,11 @@ pub fn in_words(value: &Value) -> String {
     })
 }
 
-fn said(value: &Value) -> Option<String> {
+fn text_in(value: &Value) -> Option<String> {
     const FIELDS: [&str; 9] = ["answer", "text", "message", "content", "result", "data", "response", "error", "detail"];
     match value {
         Value::String(text) => Some(text.clone()),
-        Value::Object(_) => FIELDS.iter().find_map(|field| said(value.at(field)?)).filter(|text| !text.is_empty()),
+        Value::Object(_) => FIELDS.iter().find_map(|field| text_in(value.at(field)?)).filter(|text| !text.is_empty()),
         _ => None,
     }
 }
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_an_event_says_what_it_is_for() {
+    fn the_name_of_an_event_decides_its_meaning() {
         assert_eq!(of("progress", "reading"), Meaning::Progress("reading".into()));
         assert_eq!(of("Complete", "done { so far"), Meaning::Complete("done { so far".into()));
         assert_eq!(of("error", r#"{"message": "no such repository"}"#), Meaning::Error("no such repository".into()));
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_in_the_data_stands_for_a_name() {
+    fn a_type_in_the_data_replaces_a_name() {
         assert_eq!(
             of("", r#"{"type": "ToolCallEvent", "tool": "get_pr"}"#),
             Meaning::Progress("calling get_pr".into())
@@ -96,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_put_into_words() {
-        assert_eq!(in_words(&json!("plain")), "plain");
-        assert_eq!(in_words(&json!({"result": {"text": "inner"}})), "inner");
-        assert_eq!(in_words(&json!({"type": "complete"})), "");
-        assert_eq!(in_words(&json!({"open": 2})), "{\n  \"open\": 2\n}");
-        assert_eq!(in_words(&json!([1])), "[\n  1\n]");
+    fn documents_are_converted_to_text() {
+        assert_eq!(as_text(&json!("plain")), "plain");
+        assert_eq!(as_text(&json!({"result": {"text": "inner"}})), "inner");
+        assert_eq!(as_text(&json!({"type": "complete"})), "");
+        assert_eq!(as_text(&json!({"open": 2})), "{\n  \"open\": 2\n}");
+        assert_eq!(as_text(&json!([1])), "[\n  1\n]");
     }
 }

@@ -1,24 +1,24 @@
-//! Between the stream of the service and whoever asked.
+//! Relays the response stream of the service to the caller.
 
 use crate::events::{Event, Events};
-use crate::meaning::{Meaning, in_words, meaning};
+use crate::meaning::{Meaning, as_text, meaning};
 use integration_kit::QueryError;
 use integration_kit::http::{ANSWER_BYTES, Head, Request, Response, too_large};
 use integration_kit::json::Value;
 use integration_kit::service::status;
 use integration_kit::text::{ANSWER_CHARS, block, cut, line};
 
-/// Most of what is told about an answer that was cut off, in characters.
+/// Maximum number of characters shown of an interrupted answer.
 const REMNANT_CHARS: usize = 2000;
 
-/// Takes in an answer and passes on its progress.
+/// Collects an answer and forwards its progress.
 pub struct Relay<'a> {
     request: &'a Request,
     now: u64,
     progress: &'a dyn Fn(&str),
     received: usize,
     events: Events,
-    /// What is no stream of events.
+    /// A response that is not an event stream.
     body: Vec<u8>,
     parts: Vec<String>,
     last_progress: Option<String>,
@@ -40,7 +40,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// The next bytes of the answer. A failure ends the stream, also when everything is known.
+    /// Processes the next bytes of the answer. An error ends the stream, also once the answer is complete.
     pub fn receive(&mut self, head: &Head, bytes: &[u8]) -> Result<(), QueryError> {
         self.received += bytes.len();
         if self.received > ANSWER_BYTES {
@@ -54,7 +54,7 @@ impl<'a> Relay<'a> {
         if self.outcome.is_some() { Err(QueryError::Failed("nothing more is needed".to_owned())) } else { Ok(()) }
     }
 
-    /// The answer, when the stream has ended in one way or the other.
+    /// Returns the answer after the stream ended, successfully or not.
     pub fn finish(mut self, received: Result<Head, QueryError>) -> Result<String, QueryError> {
         match received {
             _ if self.outcome.is_some() => {}
@@ -75,7 +75,7 @@ impl<'a> Relay<'a> {
                 return;
             }
             match meaning(event) {
-                Meaning::Progress(text) => self.tell(&text),
+                Meaning::Progress(text) => self.report_progress(&text),
                 Meaning::Part(text) => self.parts.push(text),
                 Meaning::Complete(text) => self.outcome = Some(self.complete(&text)),
                 Meaning::Error(text) if text.trim().is_empty() => {
@@ -88,15 +88,15 @@ impl<'a> Relay<'a> {
         }
     }
 
-    fn tell(&mut self, text: &str) {
-        let told = line(text);
-        if !told.is_empty() {
-            (self.progress)(&told);
-            self.last_progress = Some(told);
+    fn report_progress(&mut self, text: &str) {
+        let text = line(text);
+        if !text.is_empty() {
+            (self.progress)(&text);
+            self.last_progress = Some(text);
         }
     }
 
-    /// Parts come first, and the text of `complete` follows unless it repeats them.
+    /// Parts come first, followed by the text of `complete` unless it repeats them.
     fn complete(&self, last: &str) -> Result<String, QueryError> {
         let parts = block(&self.parts.join("\n"));
         let last = block(last);
@@ -118,9 +118,9 @@ impl<'a> Relay<'a> {
 
     fn end_body(&mut self, head: Head) -> Result<(), QueryError> {
         let response = Response { head, body: std::mem::take(&mut self.body) };
-        if let Some(elsewhere) = status::elsewhere(&response.head) {
-            let elsewhere = line(elsewhere);
-            let what = format!("{} is sent elsewhere; set the address to `{elsewhere}`", self.request.describe());
+        if let Some(redirect) = status::redirect(&response.head) {
+            let redirect = line(redirect);
+            let what = format!("{} is redirected; set the address to `{redirect}`", self.request.describe());
             return Err(QueryError::Failed(what));
         }
         if let Some(error) = status::failure(self.request, &response, self.now, "the query service at this address") {
@@ -128,7 +128,7 @@ impl<'a> Relay<'a> {
         }
         let text = String::from_utf8_lossy(&response.body);
         if is_page(&text) {
-            let what = format!("{} answered with a page for browsers; check the address", self.request.describe());
+            let what = format!("{} answered with an HTML page; check the address", self.request.describe());
             return Err(QueryError::Failed(what));
         }
         if looks_like_events(&text) {
@@ -140,22 +140,22 @@ impl<'a> Relay<'a> {
             return Ok(());
         }
         self.outcome = Some(match text.parse::<Value>() {
-            Ok(value) => answered(&block(&in_words(&value))),
+            Ok(value) => answered(&block(&as_text(&value))),
             Err(_) if says_json(&response.head) => {
-                Err(QueryError::Failed(format!("the answer to {} is no JSON", self.request.describe())))
+                Err(QueryError::Failed(format!("the answer to {} is not JSON", self.request.describe())))
             }
             Err(_) => answered(&block(&text)),
         });
         Ok(())
     }
 
-    /// What happened, and what came until then.
+    /// Describes what happened, with what was received until then.
     fn cut_off(&self, what: &str) -> QueryError {
         let parts = block(&self.parts.join("\n"));
         QueryError::Unreachable(match (&self.last_progress, parts.is_empty()) {
             (None, true) => what.to_owned(),
-            (Some(progress), true) => format!("{what}; the last that it said was: {progress}"),
-            (_, false) => format!("{what}; this came before:\n{}", cut(&parts, REMNANT_CHARS)),
+            (Some(progress), true) => format!("{what}; its last progress was: {progress}"),
+            (_, false) => format!("{what}; received before that:\n{}", cut(&parts, REMNANT_CHARS)),
         })
     }
 }
@@ -186,7 +186,7 @@ fn is_page(text: &str) -> bool {
     start.starts_with("<!doctype html") || start.starts_with("<html")
 }
 
-/// Whether this is a stream of events that is not called so.
+/// Whether this is an event stream with the wrong content type.
 fn looks_like_events(text: &str) -> bool {
     let fields = ["event:", "data:"];
     fields.iter().any(|field| text.trim_start_matches('\u{feff}').trim_start().starts_with(field))

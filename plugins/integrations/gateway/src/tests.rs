@@ -1,4 +1,4 @@
-//! Whole questions, answered by recorded services and by others that misbehave.
+//! Whole questions, answered by recorded and by misbehaving services.
 
 use crate::Gateway;
 use integration_kit::http::{ANSWER_BYTES, Head, Http, Method, Receive, Request};
@@ -30,11 +30,11 @@ fn question(text: &str) -> Question {
     }
 }
 
-/// The answer, and the progress on the way to it.
+/// The answer, and its progress.
 fn ask(http: &dyn Http, text: &str) -> (Result<String, QueryError>, Vec<String>) {
-    let told = RefCell::new(Vec::new());
-    let answer = Gateway::ask(&question(text), http, &|line| told.borrow_mut().push(line.to_owned()));
-    (answer, told.into_inner())
+    let progress = RefCell::new(Vec::new());
+    let answer = Gateway::ask(&question(text), http, &|line| progress.borrow_mut().push(line.to_owned()));
+    (answer, progress.into_inner())
 }
 
 fn recorded(text: &str) -> (Result<String, QueryError>, Vec<String>) {
@@ -81,7 +81,7 @@ fn every_form_of_an_answer_is_relayed() {
 }
 
 #[test]
-fn progress_is_passed_on_in_order() {
+fn progress_is_forwarded_in_order() {
     let expected = ["Querying GitHub API...", "Processing 15 comments..."];
     assert_eq!(recorded("Get comments on this PR").1, expected);
     assert_eq!(recorded("List open pull requests").1, expected);
@@ -90,7 +90,7 @@ fn progress_is_passed_on_in_order() {
 }
 
 #[test]
-fn progress_is_passed_on_before_the_answer_is_there() {
+fn progress_is_forwarded_before_the_answer_is_complete() {
     struct Watching<'a>(&'a RefCell<Vec<String>>);
     impl Http for Watching<'_> {
         fn stream(&self, _: &Request, receive: &mut Receive) -> Result<Head, QueryError> {
@@ -101,13 +101,14 @@ fn progress_is_passed_on_before_the_answer_is_there() {
             Ok(head)
         }
     }
-    let told = RefCell::new(Vec::new());
-    let answer = Gateway::ask(&question("a"), &Watching(&told), &|line| told.borrow_mut().push(line.to_owned()));
+    let progress = RefCell::new(Vec::new());
+    let answer =
+        Gateway::ask(&question("a"), &Watching(&progress), &|line| progress.borrow_mut().push(line.to_owned()));
     assert_eq!(answer, Ok("done".into()));
 }
 
 #[test]
-fn the_question_is_sent_with_where_it_was_asked() {
+fn the_question_is_sent_with_its_context() {
     let service = Recorded::always(200, "fine");
     assert_eq!(ask(&service, "Did CircleCI \"pass\"?").0, Ok("fine".into()));
     let request = &service.requests()[0];
@@ -122,7 +123,7 @@ fn the_question_is_sent_with_where_it_was_asked() {
 }
 
 #[test]
-fn what_is_missing_is_null() {
+fn missing_fields_are_null() {
     let service = Recorded::always(200, "fine");
     let mut bare = question("Anything?");
     bare.repository = Repository { remote: None, branch: None, commit: None };
@@ -133,7 +134,7 @@ fn what_is_missing_is_null() {
 }
 
 #[test]
-fn failures_keep_what_the_service_says() {
+fn failures_keep_the_message_of_the_service() {
     let failed = recorded("Get project status");
     assert_eq!(
         failed,
@@ -148,7 +149,7 @@ fn failures_keep_what_the_service_says() {
     assert!(matches!(answer(200, ""), Err(QueryError::Failed(why)) if why.contains("nothing")));
     assert!(matches!(answer(204, ""), Err(QueryError::Failed(why)) if why.contains("nothing")));
     let page = answer(200, " <!DOCTYPE html><title>Sign in</title>");
-    assert!(matches!(page, Err(QueryError::Failed(why)) if why.contains("page for browsers")));
+    assert!(matches!(page, Err(QueryError::Failed(why)) if why.contains("HTML page")));
 }
 
 #[test]
@@ -164,27 +165,27 @@ fn a_redirect_says_what_to_set() {
 }
 
 #[test]
-fn an_error_event_without_words_is_a_failure() {
+fn an_error_event_without_text_is_a_failure() {
     for text in ["event: error\n\n", "event: error\ndata:\n\n", "data: {\"type\": \"error\"}\n\n"] {
         assert!(matches!(ask(&events(&[text]), "a").0, Err(QueryError::Failed(why)) if !why.is_empty()), "{text}");
     }
 }
 
 #[test]
-fn a_stream_that_ends_too_early_tells_what_came() {
+fn an_interrupted_stream_shows_what_was_received() {
     let unreachable = |answer: Result<String, QueryError>| match answer {
         Err(QueryError::Unreachable(what)) => what,
         other => panic!("{other:?}"),
     };
     let what = unreachable(recorded("Get build status for this branch").0);
-    assert!(what.ends_with("ended before `complete`; the last that it said was: Reading 3 workflows"), "{what}");
+    assert!(what.ends_with("ended before `complete`; its last progress was: Reading 3 workflows"), "{what}");
     let what = unreachable(ask(&events(&["data: half of\n\ndata: the answer\n\nevent: comp"]), "a").0);
-    assert!(what.ends_with("ended before `complete`; this came before:\nhalf of\nthe answer"), "{what}");
+    assert!(what.ends_with("ended before `complete`; received before that:\nhalf of\nthe answer"), "{what}");
     assert!(unreachable(ask(&events(&[]), "a").0).ends_with("ended before `complete`"));
     let broken =
         Sent { end: Err(cut_off()), ..events(&["event: progress\ndata: reading\n\nevent: complete\ndata: ha"]) };
     let what = unreachable(ask(&broken, "a").0);
-    assert!(what.ends_with("was cut off; the last that it said was: reading"), "{what}");
+    assert!(what.ends_with("was cut off; its last progress was: reading"), "{what}");
     let plain = Sent { kind: "text/plain", parts: vec![b"half"], end: Err(cut_off()) };
     assert_eq!(ask(&plain, "a").0, Err(cut_off()));
 }
@@ -204,20 +205,20 @@ fn a_refusal_of_the_host_is_kept() {
 }
 
 #[test]
-fn an_unnamed_stream_is_recognised() {
+fn an_unlabeled_stream_is_recognized() {
     let stream = b"event: progress\ndata: reading\n\nevent: complete\ndata: done";
     let unnamed = Sent { kind: "text/plain", parts: vec![stream], end: Ok(()) };
     assert_eq!(ask(&unnamed, "a"), (Ok("done".into()), vec!["reading".into()]));
 }
 
 #[test]
-fn what_is_called_json_has_to_be_json() {
+fn a_json_content_type_requires_json() {
     let wrong = Sent { kind: "application/json", parts: vec![b"{\"answer\": "], end: Ok(()) };
-    assert!(matches!(ask(&wrong, "a").0, Err(QueryError::Failed(why)) if why.ends_with("is no JSON")));
+    assert!(matches!(ask(&wrong, "a").0, Err(QueryError::Failed(why)) if why.ends_with("is not JSON")));
 }
 
 #[test]
-fn huge_answers_are_cut_or_refused() {
+fn huge_answers_are_truncated_or_rejected() {
     let long = format!("event: complete\ndata: {}\n\n", "x".repeat(ANSWER_CHARS + 5));
     let answer = ask(&events(&[&long]), "a").0.expect("a long answer is one");
     assert!(answer.ends_with("x… (5 characters more)"));
@@ -231,8 +232,8 @@ fn huge_answers_are_cut_or_refused() {
 #[test]
 fn control_characters_do_not_reach_the_answer() {
     let hostile = events(&["event: progress\ndata: a\u{1b}[2Jb\n\nevent: complete\ndata: c\u{1b}[31md\u{7}\n\n"]);
-    let (answer, told) = ask(&hostile, "a");
-    let shown = format!("{}{}", answer.expect("there is an answer"), told.concat());
+    let (answer, progress) = ask(&hostile, "a");
+    let shown = format!("{}{}", answer.expect("there is an answer"), progress.concat());
     assert!(shown.chars().all(|char| !char.is_control()), "{shown:?}");
 }
 

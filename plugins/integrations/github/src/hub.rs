@@ -1,6 +1,6 @@
-//! Where to ask, and about which repository.
+//! The GitHub API, and the repository that a question is about.
 
-use crate::asked::Asked;
+use crate::intent::Intent;
 use integration_kit::http::{Http, encode, parts};
 use integration_kit::json::{Json, Value};
 use integration_kit::service::Service;
@@ -9,15 +9,15 @@ use integration_kit::time::ago;
 use integration_kit::{Missing, QueryError, Question};
 use std::fmt;
 
-/// How many things one page of a list holds. GitHub gives no more.
+/// Items per page; the maximum of GitHub.
 const PAGE: &str = "per_page=100";
 
-/// How many pages of a list are read.
+/// Maximum number of pages read of a list.
 pub const PAGES: usize = 3;
 
-/// Everything an answer is made from.
+/// Everything that answers are made from.
 pub struct Hub<'a> {
-    pub asked: Asked,
+    pub intent: Intent,
     question: &'a Question,
     service: Service<'a>,
     progress: &'a dyn Fn(&str),
@@ -31,16 +31,16 @@ pub struct Repo {
 }
 
 impl<'a> Hub<'a> {
-    pub fn new(question: &'a Question, asked: Asked, http: &'a dyn Http, progress: &'a dyn Fn(&str)) -> Self {
+    pub fn new(question: &'a Question, intent: Intent, http: &'a dyn Http, progress: &'a dyn Fn(&str)) -> Self {
         let service = Service::new(http, &question.address, question.now)
             .with("accept", "application/vnd.github+json")
             .with("x-github-api-version", "2022-11-28");
-        Self { asked, question, service, progress }
+        Self { intent, question, service, progress }
     }
 
-    /// The repository that the question names, or else the one of the folder.
+    /// Returns the repository that the question names, or else that of the folder.
     pub fn repo(&self) -> Result<Repo, QueryError> {
-        if let Some((owner, name)) = &self.asked.repository {
+        if let Some((owner, name)) = &self.intent.repository {
             return Ok(Repo { owner: owner.clone(), name: name.clone() });
         }
         let remote = self.question.repository.remote.as_ref().ok_or(QueryError::Missing(Missing::Remote))?;
@@ -53,28 +53,29 @@ impl<'a> Hub<'a> {
         Ok(Repo { owner: remote.owner.clone(), name: remote.name.clone() })
     }
 
-    /// Whether a remote is certainly not on the public GitHub that is asked. Names without a dot are aliases for SSH.
+    /// Whether a remote is certainly not on the public GitHub. Names without a dot are SSH aliases.
     fn is_elsewhere(&self, host: &str) -> bool {
         let is_public = parts(&self.question.address).is_some_and(|parts| parts.authority == "api.github.com");
         is_public && host.contains('.') && host != "github.com" && !host.ends_with(".github.com")
     }
 
-    /// The branch that the question names, or else the one that is checked out, if it belongs to the repository asked about.
+    /// Returns the branch that the question names, or else the one checked out, if it belongs to the repository in
+    /// question.
     pub fn branch(&self) -> Option<&str> {
         let here = || self.question.repository.branch.as_deref().filter(|_| self.is_here());
-        self.asked.branch.as_deref().or_else(here)
+        self.intent.branch.as_deref().or_else(here)
     }
 
-    /// The commit that the question names, or else the one that is checked out.
+    /// Returns the commit that the question names, or else the one checked out.
     pub fn commit(&self) -> Option<&str> {
         let here =
-            || self.question.repository.commit.as_deref().filter(|_| self.is_here() && self.asked.branch.is_none());
-        self.asked.commit.as_deref().or_else(here)
+            || self.question.repository.commit.as_deref().filter(|_| self.is_here() && self.intent.branch.is_none());
+        self.intent.commit.as_deref().or_else(here)
     }
 
-    /// Whether the repository asked about is the one of the folder.
+    /// Whether the question is about the repository of the folder.
     pub fn is_here(&self) -> bool {
-        let Some((owner, name)) = &self.asked.repository else { return true };
+        let Some((owner, name)) = &self.intent.repository else { return true };
         let remote = self.question.repository.remote.as_ref();
         remote.is_some_and(|remote| remote.owner.eq_ignore_ascii_case(owner) && remote.name.eq_ignore_ascii_case(name))
     }
@@ -83,7 +84,7 @@ impl<'a> Hub<'a> {
         self.question.now
     }
 
-    /// As in `, 2 hours ago`, to come after something else. Empty if the moment is not known.
+    /// As in `, 2 hours ago`, to follow other text. Empty if the time is unknown.
     pub fn age(&self, moment: Option<&str>) -> String {
         moment.map(|moment| format!(", {}", ago(moment, self.now()))).unwrap_or_default()
     }
@@ -96,7 +97,7 @@ impl<'a> Hub<'a> {
         self.service.get(path, what)
     }
 
-    /// Something that need not exist.
+    /// Returns something that may not exist.
     pub fn find(&self, path: &str) -> Result<Option<Value>, QueryError> {
         match self.service.get(path, "") {
             Ok(value) => Ok(Some(value)),
@@ -105,23 +106,23 @@ impl<'a> Hub<'a> {
         }
     }
 
-    /// A list with all its pages, within limits.
+    /// Reads all pages of a list, up to a limit.
     pub fn list(&self, path: &str, place: &str, what: &str) -> Result<Pages, QueryError> {
-        self.service.linked(&paged(path), place, what, PAGES)
+        self.service.list_by_link(&paged(path), place, what, PAGES)
     }
 
-    /// The first page of a list.
+    /// Reads the first page of a list.
     pub fn first_page(&self, path: &str, what: &str) -> Result<Pages, QueryError> {
-        self.service.linked(&paged(path), "", what, 1)
+        self.service.list_by_link(&paged(path), "", what, 1)
     }
 
-    /// The same, and empty where GitHub answers with one of these statuses.
+    /// Reads the first page of a list; empty if GitHub answers with one of these statuses.
     pub fn first_page_unless(&self, path: &str, absent: &[u16], what: &str) -> Result<Vec<Value>, QueryError> {
-        let found = self.service.found(&paged(path), absent, what)?;
+        let found = self.service.get_optional(&paged(path), absent, what)?;
         found.map_or_else(|| Ok(Vec::new()), |value| items(value, "", what))
     }
 
-    /// The login name of whoever asks.
+    /// Returns the login of the user.
     pub fn login(&self) -> Result<String, QueryError> {
         let user = self.get("/user", "the user of this token")?;
         let unknown = || QueryError::Failed("GitHub does not say whose token this is".to_owned());
@@ -135,12 +136,12 @@ fn paged(path: &str) -> String {
 }
 
 impl Repo {
-    /// The path of something below this repository.
+    /// Returns the API path of something below this repository.
     pub fn path(&self, below: &str) -> String {
         format!("/repos/{}/{}{below}", encode(&self.owner), encode(&self.name))
     }
 
-    /// From a full name as in `octo-org/hello`.
+    /// Parses a full name such as `octo-org/hello`.
     pub fn from_full_name(name: &str) -> Option<Self> {
         let (owner, name) = name.split_once('/')?;
         Some(Self { owner: owner.to_owned(), name: name.to_owned() })

@@ -1,17 +1,17 @@
 //! Answers questions about a repository on GitHub or GitHub Enterprise through its REST API.
 //!
-//! [`asked`] finds out with [`rules`] what a question is about. [`Hub`] knows where to ask, [`pull`] which pull request is
-//! meant, and each file of [`topics`] answers one kind of question. Nothing but GET is ever sent.
+//! [`intent`] parses the question using [`rules`]. [`Hub`] is the API client, [`pull`] finds the pull request that is
+//! meant, and each file of [`topics`] answers one kind of question. Only GET requests are sent.
 
 pub mod rules;
-pub mod asked;
+pub mod intent;
 pub mod hub;
 pub mod pull;
 pub mod people;
 pub mod topics;
 
-use crate::asked::Asked;
 use crate::hub::Hub;
+use crate::intent::Intent;
 use integration_kit::http::Http;
 use integration_kit::{Integration, QueryError, Question};
 
@@ -38,9 +38,9 @@ impl Integration for GitHub {
     ];
 
     fn ask(question: &Question, http: &dyn Http, progress: &dyn Fn(&str)) -> Result<String, QueryError> {
-        let asked = Asked::of(&question.text).ok_or(QueryError::NotUnderstood)?;
-        let note = asked.read.note();
-        let answer = topics::answer(&Hub::new(question, asked, http, progress))?;
+        let intent = Intent::of(&question.text).ok_or(QueryError::NotUnderstood)?;
+        let note = intent.parsed.note();
+        let answer = topics::answer(&Hub::new(question, intent, http, progress))?;
         Ok(match note {
             Some(note) => format!("{answer}\n\n({note})"),
             None => answer,

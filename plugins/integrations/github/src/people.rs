@@ -1,24 +1,24 @@
-//! Who says what about a pull request.
+//! Reviewers and authors of a pull request.
 
 use integration_kit::json::{Json, Value};
 
-/// The last word of each reviewer.
+/// The final verdict of each reviewer.
 #[derive(Debug, Default)]
 pub struct Verdicts<'a> {
     pub approved: Vec<&'a Value>,
     pub changes_requested: Vec<&'a Value>,
     pub dismissed: Vec<&'a Value>,
-    /// Those who only commented.
+    /// Reviewers who only commented.
     pub commented: Vec<&'a Value>,
 }
 
-/// Who wrote something.
+/// Returns the author of something.
 pub fn author(value: &Value) -> &str {
-    value.text("user.login").unwrap_or("somebody")
+    value.text("user.login").unwrap_or("an unknown user")
 }
 
-/// Sorts reviews, in the order they were given, by what their authors say in the end. A comment takes back nothing, and
-/// what the author of the pull request says is no review.
+/// Sorts reviews, given in chronological order, by the final verdict of their authors. A comment does not revoke a
+/// verdict, and the author of the pull request is not a reviewer.
 pub fn verdicts<'a>(reviews: &'a [Value], pull_author: &str) -> Verdicts<'a> {
     let mut last: Vec<&Value> = Vec::new();
     for review in reviews {
@@ -44,14 +44,14 @@ pub fn verdicts<'a>(reviews: &'a [Value], pull_author: &str) -> Verdicts<'a> {
     verdicts
 }
 
-/// People and teams who are asked for a review and have not given one since.
+/// Returns the people and teams whose requested review is pending.
 pub fn asked_for_review(pull: &Value) -> Vec<String> {
     let people = pull.list("requested_reviewers").iter().filter_map(|person| person.text("login")).map(str::to_owned);
     let teams = pull.list("requested_teams").iter().filter_map(|team| team.text("name").or(team.text("slug")));
     people.chain(teams.map(|team| format!("team {team}"))).collect()
 }
 
-/// Names of reviewers, as in `ada, bob`.
+/// Formats the names of reviewers, as in `ada, bob`.
 pub fn names(reviews: &[&Value]) -> String {
     reviews.iter().map(|review| author(review)).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Which pull request is meant.
+//! Finds the pull request that is meant.
 
 use crate::hub::{Hub, Repo};
 use integration_kit::http::encode;
@@ -6,35 +6,33 @@ use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, count};
 use integration_kit::{Missing, QueryError};
 
-/// What GitHub answers about a commit that was never pushed, which is in no pull request. The second is for a repository
-/// without any commit.
+/// Statuses for a commit that was never pushed, which is in no pull request. 409 is for a repository without commits.
 const NOT_PUSHED: [u16; 3] = [404, 409, 422];
 
-/// A pull request and where it is.
+/// A pull request and its repository.
 pub struct Pull {
     pub repo: Repo,
     pub number: u64,
-    /// As the API gives it.
+    /// As returned by the API.
     pub value: Value,
 }
 
-/// What was found for a question.
+/// The pull requests found for a question.
 pub enum Found {
     One(Pull),
-    /// More than one, as a text that says which.
+    /// More than one, as a text that lists them.
     Several(String),
 }
 
-/// The pull request that the question names by its number, or else the open one of the branch.
+/// Returns the pull request that the question names by number, or else the open one of the branch.
 pub fn find(hub: &Hub) -> Result<Found, QueryError> {
     let repo = hub.repo()?;
-    match hub.asked.number {
+    match hub.intent.number {
         Some(number) => Ok(Found::One(by_number(hub, repo, number)?)),
         None => by_branch(hub, repo),
     }
 }
 
-/// The pull request of this number.
 pub fn by_number(hub: &Hub, repo: Repo, number: u64) -> Result<Pull, QueryError> {
     hub.progress(&format!("reading pull request #{number} of {repo}"));
     let value = hub.get(&repo.path(&format!("/pulls/{number}")), &format!("pull request #{number} of {repo}"))?;
@@ -50,13 +48,13 @@ fn by_branch(hub: &Hub, repo: Repo) -> Result<Found, QueryError> {
     let numbers: Vec<u64> = pulls.iter().filter_map(|pull| pull.number("number")).collect();
     match numbers[..] {
         [] => Err(QueryError::NotFound(format!("open pull request of {} in {repo}", place(hub)))),
-        // A list leaves out what only the pull request itself tells.
+        // A list omits some fields of the pull request.
         [number] => Ok(Found::One(by_number(hub, repo, number)?)),
         _ => Ok(Found::Several(several(hub, &repo, &pulls))),
     }
 }
 
-/// Open pull requests from the branch, then with the commit, then from the branch to what the repository is a fork of.
+/// Returns open pull requests from the branch, then with the commit, then from the branch to the parent of the fork.
 fn candidates(hub: &Hub, repo: Repo) -> Result<(Repo, Vec<Value>), QueryError> {
     if let Some(branch) = hub.branch() {
         let pulls = from_branch(hub, &repo, &repo, branch)?;
@@ -92,7 +90,7 @@ fn with_commit(hub: &Hub, repo: &Repo, commit: &str) -> Result<Vec<Value>, Query
     Ok(pulls)
 }
 
-/// What the repository is a fork of.
+/// Returns the parent of a fork.
 fn parent(hub: &Hub, repo: &Repo) -> Result<Option<Repo>, QueryError> {
     let facts = hub.get(&repo.path(""), &format!("repository {repo}"))?;
     Ok(facts.text("parent.full_name").and_then(Repo::from_full_name))
@@ -107,7 +105,7 @@ pub fn place(hub: &Hub) -> String {
     }
 }
 
-/// The beginning of a commit, as people write it.
+/// Abbreviates a commit hash.
 pub fn short(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
 }
@@ -143,11 +141,11 @@ pub fn state(pull: &Value) -> &'static str {
     }
 }
 
-/// Two lines that every answer about one pull request begins with, below its heading.
+/// Adds the two lines that follow the heading of every answer about one pull request.
 pub fn introduce(hub: &Hub, pull: &Pull, answer: &mut Answer) {
     let value = &pull.value;
     let age = hub.age(value.text("created_at"));
-    let author = value.text("user.login").unwrap_or("somebody");
+    let author = value.text("user.login").unwrap_or("an unknown user");
     answer.line(&format!("{}, by {author}{age}, {}", state(value), branches(value)));
     if let Some(link) = value.text("html_url") {
         answer.line(link);

@@ -1,4 +1,4 @@
-//! The words of GitHub, and which of them ask for what.
+//! The vocabulary of GitHub, and the rules that select topics.
 
 use integration_kit::words::{Rule, Vocabulary};
 
@@ -14,13 +14,13 @@ pub enum Topic {
     Checks,
     Issues,
     Issue,
-    /// An issue or a pull request: only a number is given.
+    /// An issue or a pull request, given only by number.
     Numbered,
     Repository,
     Me,
 }
 
-/// Plurals are concepts of their own where a list is meant.
+/// Plurals are separate concepts where they mean a list.
 #[rustfmt::skip]
 pub const VOCABULARY: Vocabulary = Vocabulary {
     concepts: &[
@@ -97,7 +97,7 @@ pub const VOCABULARY: Vocabulary = Vocabulary {
     ],
 };
 
-/// `number`, `branch`, `commit`, `person`, `label` and `repository` are also there when a question names one.
+/// `number`, `branch`, `commit`, `person`, `label` and `repository` are also present if a question names one.
 pub const RULES: &[Rule<Topic>] = &[
     Rule {
         topic: Topic::Comments,

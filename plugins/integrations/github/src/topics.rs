@@ -1,4 +1,4 @@
-//! One file for each kind of question.
+//! Answers, one file per kind of question.
 
 pub mod checks;
 pub mod comments;
@@ -16,9 +16,9 @@ use crate::rules::Topic;
 use integration_kit::QueryError;
 
 pub fn answer(hub: &Hub) -> Result<String, QueryError> {
-    match hub.asked.topic {
-        // Comments of a number may be those of an issue.
-        Topic::Comments if hub.asked.number.is_some() && !hub.asked.has("pr") && !hub.asked.has("review") => {
+    match hub.intent.topic {
+        // The number may be that of an issue.
+        Topic::Comments if hub.intent.number.is_some() && !hub.intent.has("pr") && !hub.intent.has("review") => {
             issue::comments(hub)
         }
         Topic::Comments => of_pull(hub, comments::answer),

@@ -1,4 +1,4 @@
-//! Rust shapes of world `integration`.
+//! Generated bindings of world `integration`.
 
 #![allow(unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
 

@@ -1,14 +1,14 @@
-//! One request and its answer.
+//! HTTP requests and responses.
 
 #[cfg(target_family = "wasm")]
 pub mod outgoing;
 
 use crate::QueryError;
 
-/// Most that one answer may hold, in bytes. The host allows no more.
+/// Maximum size of one response; the limit of the host.
 pub const ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
-/// A request to a whole address, as in `https://api.example.com/a?b=c`.
+/// A request to an absolute URL, as in `https://api.example.com/a?b=c`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub method: Method,
@@ -17,33 +17,33 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-/// What integrations may do: read, and send a question to be read.
+/// The methods that integrations may use: reading, and posting a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
     Post,
 }
 
-/// How an answer begins.
+/// The head of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
     pub status: u16,
     pub headers: Vec<(String, String)>,
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     pub head: Head,
     pub body: Vec<u8>,
 }
 
-/// Whatever brings requests to a service.
+/// An HTTP client.
 pub trait Http {
-    /// Sends a request and hands over each part of the answer as it comes. A failure of `receive` ends it.
+    /// Sends a request and passes each part of the response to `receive`, whose error ends it.
     fn stream(&self, request: &Request, receive: &mut Receive) -> Result<Head, QueryError>;
 
-    /// Sends a request and waits for the whole answer.
+    /// Sends a request and waits for the complete response.
     fn send(&self, request: &Request) -> Result<Response, QueryError> {
         let mut body = Vec::new();
         let head = self.stream(request, &mut |_, part| {
@@ -57,7 +57,7 @@ pub trait Http {
     }
 }
 
-/// Takes in the head and the next part of an answer.
+/// Receives the head and the next part of a response.
 pub type Receive<'a> = dyn FnMut(&Head, &[u8]) -> Result<(), QueryError> + 'a;
 
 impl Request {
@@ -74,7 +74,7 @@ impl Request {
         self
     }
 
-    /// As in `GET https://api.example.com/a`, for messages: without what comes after a question mark.
+    /// Returns text such as `GET https://api.example.com/a` for messages, without the query string.
     pub fn describe(&self) -> String {
         let address = self.address.split(['?', '#']).next().unwrap_or_default();
         format!("{} {address}", self.method.name())
@@ -91,28 +91,28 @@ impl Method {
 }
 
 impl Head {
-    /// The first header of this name, whatever the case.
+    /// Returns the first header of this name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.trim())
     }
 }
 
-/// An answer that is larger than [`ANSWER_BYTES`].
+/// The error for a response larger than [`ANSWER_BYTES`].
 pub fn too_large(request: &Request) -> QueryError {
     QueryError::Failed(format!("the answer to {} is larger than {} MiB", request.describe(), ANSWER_BYTES >> 20))
 }
 
-/// The parts of an address.
+/// The parts of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts<'a> {
     pub secure: bool,
     pub authority: &'a str,
-    /// With the slash in front and whatever follows a question mark.
+    /// With the leading slash and the query string.
     pub path: &'a str,
 }
 
-/// Takes an address apart. Nothing if it is no whole `http` or `https` address.
+/// Splits an absolute `http` or `https` URL; none for anything else.
 pub fn parts(address: &str) -> Option<Parts<'_>> {
     let (secure, rest) = match address.split_once("://")? {
         (scheme, rest) if scheme.eq_ignore_ascii_case("https") => (true, rest),
@@ -125,7 +125,7 @@ pub fn parts(address: &str) -> Option<Parts<'_>> {
     (!authority.is_empty() && path.starts_with('/')).then_some(Parts { secure, authority, path })
 }
 
-/// Percent-encodes text for a segment of a path or a value of a query. Dots alone would lead elsewhere.
+/// Percent-encodes text for a path segment or a query value. Dots alone would change the path.
 pub fn encode(text: &str) -> String {
     if matches!(text, "." | "..") {
         return text.replace('.', "%2E");

@@ -1,18 +1,18 @@
-//! From the generated traits to a plain integration, and nothing else.
+//! Maps the generated traits to a plain integration.
 
 use crate::http::Http;
 use crate::{QueryError, Question};
 
-/// What a component of world `integration` has to be able to do.
+/// The functions of a component of world `integration`.
 pub trait Integration {
-    /// Questions that are understood, the most usual first.
+    /// Examples of supported questions, the most common first.
     const QUESTIONS: &'static [&'static str];
 
-    /// Answers a question in plain text. `progress` shows one short line at once.
+    /// Answers a question in plain text. `progress` shows one short line immediately.
     fn ask(question: &Question, http: &dyn Http, progress: &dyn Fn(&str)) -> Result<String, QueryError>;
 }
 
-/// Makes a crate the component of one integration: `export_integration!(crate::GitHub);`.
+/// Exports a type as the component of an integration: `export_integration!(crate::GitHub);`.
 #[macro_export]
 macro_rules! export_integration {
     ($integration:ty) => {
@@ -38,7 +38,7 @@ macro_rules! export_integration {
     };
 }
 
-/// Answers through the network and the log of the host.
+/// Answers using the network and the log of the host.
 #[cfg(target_family = "wasm")]
 pub fn answer<I: Integration>(question: &Question) -> Result<String, QueryError> {
     use crate::bindings::skillcell::plugin::{log, progress};

@@ -1,23 +1,23 @@
-//! Reading JSON whose shape is only promised.
+//! Lenient access to JSON of uncertain shape.
 //!
-//! A path leads through objects, as in `user.login`. What is not there, or of another type, is simply absent.
+//! A path leads through objects, as in `user.login`. Missing values and those of another type are absent.
 
 pub use serde_json::{Value, json};
 
 pub trait Json {
-    /// Whatever is at the end of the path, but not `null`.
+    /// Returns the value at the path, unless it is `null`.
     fn at(&self, path: &str) -> Option<&Value>;
 
-    /// Text that is not empty.
+    /// Returns text that is not empty.
     fn text(&self, path: &str) -> Option<&str>;
 
-    /// A whole number from 0.
+    /// Returns an unsigned integer.
     fn number(&self, path: &str) -> Option<u64>;
 
-    /// Whether there is `true`.
+    /// Whether the value is `true`.
     fn is(&self, path: &str) -> bool;
 
-    /// The entries of an array. None if there is no array.
+    /// Returns the entries of an array; empty if it is not an array.
     fn list(&self, path: &str) -> &[Value];
 }
 

@@ -1,8 +1,8 @@
-//! What integrations have in common.
+//! Shared code of integrations.
 //!
-//! An integration implements [`Integration`] and is exported with [`export_integration!`]. It finds out with [`words`] what is
-//! asked, asks a [`service`] through [`http`], and lays out its answer with [`text`] and [`time`]. Nothing here needs
-//! WebAssembly but the real client, so integrations are tested natively with [`recorded`] answers.
+//! An integration implements [`Integration`] and is exported with [`export_integration!`]. It parses the question with
+//! [`words`], queries a [`service`] through [`http`], and formats its answer with [`text`] and [`time`]. Only the real
+//! client needs WebAssembly, so integrations are tested natively with [`recorded`] answers.
 
 pub mod bindings;
 pub mod integration;

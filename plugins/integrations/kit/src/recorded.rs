@@ -1,6 +1,6 @@
-//! Answers of a service from files, for tests without a network.
+//! Recorded answers of a service, for tests without a network.
 //!
-//! Each `*.json` file of a folder holds exchanges, one or an array of them:
+//! Each `*.json` file of a folder contains one exchange or an array of them:
 //!
 //! ```json
 //! {
@@ -9,11 +9,11 @@
 //!   "status": 200,
 //!   "headers": {"link": "<{address}/repos/octo-org/hello?page=3>; rel=\"next\""},
 //!   "body": {"any": "JSON"},
-//!   "text": "or a text that is no JSON"
+//!   "text": "or a text that is not JSON"
 //! }
 //! ```
 //!
-//! The path is the one below the address of the service, which `{address}` stands for in headers and bodies.
+//! The path is relative to the address of the service, which `{address}` stands for in headers and bodies.
 
 use crate::QueryError;
 use crate::http::{Head, Http, Receive, Request};
@@ -21,7 +21,7 @@ use crate::json::{Json, Value};
 use std::cell::RefCell;
 use std::path::Path;
 
-/// A service whose answers are all known before.
+/// A service with recorded answers only.
 pub struct Recorded {
     address: String,
     exchanges: Vec<Value>,
@@ -48,13 +48,13 @@ impl Recorded {
         Self { address: address.to_owned(), exchanges, requests: RefCell::default() }
     }
 
-    /// A service that gives the same answer to every request.
+    /// Returns a service that gives the same answer to every request.
     pub fn always(status: u16, body: &str) -> Self {
         let exchange = serde_json::json!({"request": "*", "status": status, "text": body});
         Self { address: String::new(), exchanges: vec![exchange], requests: RefCell::default() }
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.borrow().clone()
     }
@@ -91,7 +91,7 @@ impl Http for Recorded {
     }
 }
 
-/// Compares a text with a file, or writes the file when the variable `BLESS` is set.
+/// Compares a text with a file, or writes the file if the variable `BLESS` is set.
 #[expect(clippy::disallowed_methods, reason = "a switch for tests, as in the golden cases of the server")]
 pub fn golden(file: impl AsRef<Path>, text: &str) {
     let file = file.as_ref();

@@ -1,9 +1,9 @@
-//! Plain text for people and models.
+//! Formats plain text for people and models.
 
-/// Most of one answer, in characters. The host takes 100,000.
+/// Maximum number of characters of one answer. The limit of the host is 100,000.
 pub const ANSWER_CHARS: usize = 60_000;
 
-/// An answer that grows line by line: a heading, sections, items and what belongs to them.
+/// An answer built line by line: a heading, sections, items and details.
 #[derive(Debug)]
 pub struct Answer {
     text: String,
@@ -19,45 +19,44 @@ impl Answer {
         answer
     }
 
-    /// The beginning of a group, after an empty line.
+    /// Starts a section, after an empty line.
     pub fn section(&mut self, title: &str) -> &mut Self {
         self.push(&format!("\n{}", line(title)))
     }
 
-    /// A line of its own.
     pub fn line(&mut self, text: &str) -> &mut Self {
         self.push(&line(text))
     }
 
-    /// One thing of a list.
+    /// Adds an item of a list.
     pub fn item(&mut self, text: &str) -> &mut Self {
         self.push(&format!("- {}", line(text)))
     }
 
-    /// More about the last item, on a line below it.
+    /// Adds a line below the last item.
     pub fn detail(&mut self, text: &str) -> &mut Self {
         self.push(&format!("  {}", line(text)))
     }
 
-    /// A line of code, with its spaces.
+    /// Adds a line of code, with its spaces.
     pub fn code(&mut self, code: &str) -> &mut Self {
         let code: String = code.chars().filter(|char| *char == '\t' || !char.is_control()).collect();
         self.push(&format!("  | {}", code.trim_end()))
     }
 
-    /// Somebody's words below the last item, cut after so many characters.
-    pub fn quote(&mut self, text: &str, most: usize) -> &mut Self {
-        let quoted = indented(&cut(&block(text), most), "  > ");
+    /// Quotes text below the last item, truncated to `max` characters.
+    pub fn quote(&mut self, text: &str, max: usize) -> &mut Self {
+        let quoted = indented(&cut(&block(text), max), "  > ");
         if quoted.is_empty() { self } else { self.push(&quoted) }
     }
 
-    /// A sentence about the answer itself, at its end.
+    /// Adds a note at the end of the answer.
     pub fn note(&mut self, text: &str) -> &mut Self {
         self.notes.push(line(text));
         self
     }
 
-    /// Says that a list goes on, if it does.
+    /// Notes that a list is incomplete, if it is.
     pub fn note_cut(&mut self, is_cut: bool, shown: usize, things: &str) -> &mut Self {
         if is_cut { self.note(&format!("There are more: only the first {shown} {things} were read.")) } else { self }
     }
@@ -86,13 +85,13 @@ impl Answer {
     }
 }
 
-/// Text on one line: white space becomes one space, other control characters disappear.
+/// Puts text on one line: collapses white space and removes other control characters.
 pub fn line(text: &str) -> String {
     let words = text.split(|char: char| char.is_whitespace() || char.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Text on its own lines: without control characters, space at their ends, and empty lines around it or in a row.
+/// Cleans up text of several lines: removes control characters, trailing spaces, and empty lines around it or in a row.
 pub fn block(text: &str) -> String {
     let mut block = String::with_capacity(text.len());
     let mut empty = false;
@@ -112,19 +111,19 @@ pub fn block(text: &str) -> String {
     block
 }
 
-/// At most so many characters, with a note on how many are missing.
-pub fn cut(text: &str, most: usize) -> String {
-    let Some((at, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+/// Truncates text to `max` characters, with a note on how many are missing.
+pub fn cut(text: &str, max: usize) -> String {
+    let Some((at, _)) = text.char_indices().nth(max) else { return text.to_owned() };
     let missing = text[at..].chars().count();
     format!("{}… ({} more)", text[..at].trim_end(), count(missing, "character"))
 }
 
-/// Each line with something in front of it.
+/// Prefixes each line.
 pub fn indented(text: &str, by: &str) -> String {
     text.lines().map(|line| format!("{by}{line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// A number of things, as in `1 comment` and `2 comments`.
+/// Formats a count, as in `1 comment` and `2 comments`.
 pub fn count<N: TryInto<u64>>(number: N, thing: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     match (number, thing.strip_suffix('y')) {
@@ -134,9 +133,9 @@ pub fn count<N: TryInto<u64>>(number: N, thing: &str) -> String {
     }
 }
 
-/// The first lines that say something, for texts whose beginning is enough.
-pub fn first_lines(text: &str, most: usize) -> String {
-    block(text).lines().filter(|line| !line.is_empty()).take(most).collect::<Vec<_>>().join("\n")
+/// Returns the first non-empty lines.
+pub fn first_lines(text: &str, max: usize) -> String {
+    block(text).lines().filter(|line| !line.is_empty()).take(max).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -145,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_answer_reads_like_a_page() {
+    fn an_answer_is_formatted_as_a_page() {
         let mut answer = Answer::new("2 comments on\npull request #42");
         answer.section("src/lib.rs").item("ada, 2 hours ago").quote("Why?\r\n\r\n\r\nIt \u{1b}[31mfails", 100);
         answer.item("bob").quote("   ", 10).detail("https://example.com").note_cut(true, 2, "comments");
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_how_much_is_missing() {
+    fn truncated_text_says_how_much_is_missing() {
         assert_eq!(cut("äöü", 3), "äöü");
         assert_eq!(cut("äö üß", 3), "äö… (2 characters more)");
         assert_eq!(cut("ab", 1), "a… (1 character more)");
@@ -182,12 +181,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_fits(text in "[\\PC\\n\\r\\t\u{1b}]{0,80}", most in 0..40_usize) {
+        fn any_text_fits(text in "[\\PC\\n\\r\\t\u{1b}]{0,80}", max in 0..40_usize) {
             prop_assert!(!line(&text).contains('\n'));
             prop_assert!(!block(&text).contains("\n\n\n"));
-            prop_assert!(cut(&text, most).chars().count() <= most + 40);
+            prop_assert!(cut(&text, max).chars().count() <= max + 40);
             let mut answer = Answer::new(&text);
-            answer.section(&text).item(&text).code(&text).quote(&text, most);
+            answer.section(&text).item(&text).code(&text).quote(&text, max);
             prop_assert!(answer.finish().chars().all(|char| char == '\n' || char == '\t' || !char.is_control()));
         }
     }

@@ -1,10 +1,10 @@
-//! Moments as services write them, and how long ago they were.
+//! Parses timestamps, and formats how long ago they were.
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Seconds since 1970 of a moment as in `2026-01-31T09:30:00Z` or `2026-01-31T09:30:00.5+02:00`.
+/// Parses a timestamp such as `2026-01-31T09:30:00Z` or `2026-01-31T09:30:00.5+02:00` to seconds since 1970.
 pub fn from_rfc3339(text: &str) -> Option<u64> {
     let (date, rest) = text.trim().split_once(['T', 't', ' '])?;
     let zone_at = rest.find(['Z', 'z', '+', '-'])?;
@@ -23,7 +23,7 @@ pub fn from_rfc3339(text: &str) -> Option<u64> {
     u64::try_from(day * 86_400 + seconds - offset).ok()
 }
 
-/// Seconds since 1970 of a moment as in `Wed, 21 Oct 2026 07:28:00 GMT`.
+/// Parses a timestamp such as `Wed, 21 Oct 2026 07:28:00 GMT` to seconds since 1970.
 pub fn from_http(text: &str) -> Option<u64> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let mut words = text.split_once(',')?.1.split_whitespace();
@@ -40,13 +40,13 @@ fn seconds_of_day(clock: &str) -> Option<i64> {
     legal.then(|| i64::try_from(hour * HOUR + minute * MINUTE + second).ok()).flatten()
 }
 
-/// A number of at most four digits.
+/// Parses a number of at most four digits.
 fn number(text: &str) -> Option<u64> {
     let legal = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     legal.then(|| text.parse().ok()).flatten()
 }
 
-/// Days from the beginning of 1970, counted in years that begin in March so that leap days come last.
+/// Returns the days since 1970, counting years from March so that leap days come last.
 fn days(year: u64, month: u64, day: u64) -> Option<i64> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -58,7 +58,7 @@ fn days(year: u64, month: u64, day: u64) -> Option<i64> {
     Some(year * 365 + leap_days + day_of_year - 719_468)
 }
 
-/// How long before `now` a moment was, as in `2 hours ago`. Text that is no moment is given back as it is.
+/// Formats how long before `now` a timestamp was, as in `2 hours ago`. Other text is returned unchanged.
 pub fn ago(moment: &str, now: u64) -> String {
     let Some(then) = from_rfc3339(moment) else { return crate::text::line(moment) };
     if then > now.saturating_add(MINUTE) {
@@ -68,7 +68,7 @@ pub fn ago(moment: &str, now: u64) -> String {
     if seconds < MINUTE { "just now".to_owned() } else { format!("{} ago", span(seconds)) }
 }
 
-/// A number of seconds in its largest unit, as in `3 days`.
+/// Formats seconds in their largest unit, as in `3 days`.
 pub fn span(seconds: u64) -> String {
     let (count, unit) = match seconds {
         _ if seconds < MINUTE => (seconds, "second"),
@@ -82,7 +82,7 @@ pub fn span(seconds: u64) -> String {
     crate::text::count(count, unit)
 }
 
-/// How long something took, as in `4 m 12 s`. Nothing if one of the moments is missing or they are in the wrong order.
+/// Formats a duration, as in `4 m 12 s`; none if a timestamp is missing or they are in the wrong order.
 pub fn between(start: Option<&str>, end: Option<&str>) -> Option<String> {
     let seconds = from_rfc3339(end?)?.checked_sub(from_rfc3339(start?)?)?;
     Some(match seconds {
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn moments_are_counted_from_1970() {
+    fn timestamps_are_counted_from_1970() {
         assert_eq!(from_rfc3339("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(from_rfc3339("2000-02-29T12:00:00Z"), Some(951_825_600));
         assert_eq!(from_rfc3339("2026-11-16T18:43:00.123Z"), Some(1_794_854_580));
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_told_in_their_largest_unit() {
+    fn ages_are_shown_in_their_largest_unit() {
         let now = 1_794_854_580;
-        for (moment, said) in [
+        for (moment, expected) in [
             ("2026-11-16T18:42:58Z", "just now"),
             ("2026-11-16T18:43:20Z", "just now"),
             ("2026-11-16T18:42:00Z", "1 minute ago"),
@@ -128,7 +128,7 @@ mod tests {
             ("2026-11-19T18:43:00Z", "in 3 days"),
             ("some day", "some day"),
         ] {
-            assert_eq!(ago(moment, now), said, "{moment}");
+            assert_eq!(ago(moment, now), expected, "{moment}");
         }
         let took = |end| between(Some("2026-11-16T18:00:00Z"), Some(end));
         assert_eq!(took("2026-11-16T18:04:12Z").as_deref(), Some("4 m 12 s"));
@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_and_no_moment_is_too_odd(text in "\\PC{0,40}", now in any::<u64>()) {
+        fn any_text_and_any_time_are_handled(text in "\\PC{0,40}", now in any::<u64>()) {
             ago(&text, now);
             from_http(&text);
         }

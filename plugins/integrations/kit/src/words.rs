@@ -1,18 +1,18 @@
-//! What a question says, in words that rules know.
+//! Parses questions by keywords.
 //!
-//! First a question gives away what names a thing: a number, a branch, a repository. What is left is read with a
-//! [`Vocabulary`], in which many words mean one concept, and a [`Rule`] is chosen by the concepts it needs.
+//! First, names are taken out of the question: a number, a branch, a repository. A [`Vocabulary`] maps the remaining
+//! words to concepts, and the concepts select a [`Rule`].
 
 pub mod fillers;
 pub mod rules;
 
 pub use fillers::asks_for_a_change;
-pub use rules::{Read, Rule, Vocabulary, choose};
+pub use rules::{Parsed, Rule, Vocabulary, choose};
 
-/// Most words of a question that are looked at. Longer texts are no questions that rules understand.
-const MOST_WORDS: usize = 400;
+/// Maximum number of words that are read. Longer texts are not supported questions.
+const MAX_WORDS: usize = 400;
 
-/// A question, taken apart at its spaces.
+/// A question, split at white space.
 #[derive(Debug, Clone)]
 pub struct Words<'a> {
     pieces: Vec<Piece<'a>>,
@@ -20,19 +20,19 @@ pub struct Words<'a> {
 
 #[derive(Debug, Clone)]
 struct Piece<'a> {
-    /// As written, without punctuation around it. Shorter, or empty, once something was taken.
+    /// As written, without surrounding punctuation. Shorter, or empty, once something was taken.
     text: &'a str,
 }
 
 impl<'a> Words<'a> {
     pub fn of(question: &'a str) -> Self {
-        let pieces = question.split_whitespace().take(MOST_WORDS);
-        Self { pieces: pieces.map(|piece| Piece { text: bare(piece) }).collect() }
+        let pieces = question.split_whitespace().take(MAX_WORDS);
+        Self { pieces: pieces.map(|piece| Piece { text: trim_punctuation(piece) }).collect() }
     }
 
-    /// Takes the number of a thing: `#12`, or `12` after one of these words, as in `PR 12`, `PR#12` and `issue number 12`.
+    /// Takes a number: `#12`, or `12` after one of these words, as in `PR 12`, `PR#12` and `issue number 12`.
     pub fn take_number(&mut self, after: &[&str]) -> Option<u64> {
-        let is_named = |text: &str| after.iter().any(|word| same(text, word));
+        let is_named = |text: &str| after.iter().any(|word| is_word(text, word));
         for at in 0..self.pieces.len() {
             let text = self.pieces[at].text;
             let digits = text.len() - text.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -51,26 +51,26 @@ impl<'a> Words<'a> {
         None
     }
 
-    /// Takes the word after one of these, as in `on branch main`, if `accept` likes it.
+    /// Takes the word after one of these, as in `on branch main`, if it passes `accept`.
     pub fn take_after(&mut self, names: &[&str], accept: impl Fn(&str) -> bool) -> Option<&'a str> {
         let at = (1..self.pieces.len()).find(|at| {
             let text = self.pieces[*at].text;
-            let follows = self.before(*at).is_some_and(|word| names.iter().any(|name| same(word, name)));
+            let follows = self.before(*at).is_some_and(|word| names.iter().any(|name| is_word(word, name)));
             follows && !text.is_empty() && accept(text)
         })?;
         Some(std::mem::take(&mut self.pieces[at].text))
     }
 
-    /// Takes the word before one of these, as in `the main branch`, if `accept` likes it.
+    /// Takes the word before one of these, as in `the main branch`, if it passes `accept`.
     pub fn take_before(&mut self, names: &[&str], accept: impl Fn(&str) -> bool) -> Option<&'a str> {
         let at = (1..self.pieces.len()).find(|at| {
             let text = self.pieces[*at].text;
-            names.iter().any(|name| same(text, name)) && self.before(*at).is_some_and(&accept)
+            names.iter().any(|name| is_word(text, name)) && self.before(*at).is_some_and(&accept)
         })?;
         Some(std::mem::take(&mut self.pieces[at - 1].text))
     }
 
-    /// Takes the first word that `accept` likes. It is given the word and the one before it.
+    /// Takes the first word that passes `accept`, which also gets the word before it.
     pub fn take(&mut self, accept: impl Fn(&str, Option<&str>) -> bool) -> Option<&'a str> {
         let at = (0..self.pieces.len()).find(|at| {
             let text = self.pieces[*at].text;
@@ -79,13 +79,13 @@ impl<'a> Words<'a> {
         Some(std::mem::take(&mut self.pieces[at].text))
     }
 
-    /// Takes everything after the first of these phrases that is there, as in `issues related to single sign-on`.
+    /// Takes everything after the first of these phrases, as in `issues related to single sign-on`.
     pub fn take_rest(&mut self, phrases: &[&str]) -> Option<String> {
         let starts = |at: usize, phrase: &str| {
             phrase
                 .split(' ')
                 .enumerate()
-                .all(|(step, word)| self.pieces.get(at + step).is_some_and(|piece| same(piece.text, word)))
+                .all(|(step, word)| self.pieces.get(at + step).is_some_and(|piece| is_word(piece.text, word)))
         };
         let (at, words) = (0..self.pieces.len()).find_map(|at| {
             let phrase = phrases.iter().find(|phrase| starts(at, phrase))?;
@@ -97,8 +97,8 @@ impl<'a> Words<'a> {
         (!rest.is_empty()).then(|| rest.join(" "))
     }
 
-    /// What was not taken, in lower case and split at everything that is no letter or digit.
-    pub fn left(&self) -> Vec<String> {
+    /// Returns the remaining words in lower case, split at all other characters than letters and digits.
+    pub fn remaining(&self) -> Vec<String> {
         let without_s = |text: &str| text.to_lowercase().replace('’', "'").replace("'s", "").replace("n't", " not");
         let texts = self.pieces.iter().map(|piece| without_s(piece.text));
         texts.flat_map(|text| split(&text)).collect()
@@ -113,13 +113,13 @@ fn split(text: &str) -> Vec<String> {
     text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Without the punctuation that surrounds words in sentences.
-fn bare(piece: &str) -> &str {
+/// Removes surrounding punctuation.
+fn trim_punctuation(piece: &str) -> &str {
     piece.trim_matches(|char: char| "?!.,;:\"'`()[]{}<>“”‘’„*".contains(char))
 }
 
-/// Whether a text is a word, whatever the case, alone or in the plural.
-pub(crate) fn same(text: &str, word: &str) -> bool {
+/// Whether a text is this word, ignoring case, in the singular or plural.
+pub(crate) fn is_word(text: &str, word: &str) -> bool {
     let matches = |text: &str| text.eq_ignore_ascii_case(word);
     matches(text) || text.strip_suffix(['s', 'S']).is_some_and(matches)
 }

@@ -1,4 +1,4 @@
-//! Which issues are asked for: as a filter for Linear, and in words.
+//! Criteria for issues, as a filter for Linear and as text.
 
 use integration_kit::json::{Value, json};
 
@@ -12,7 +12,7 @@ pub struct Criteria {
     /// By a part of its name.
     pub label: Option<String>,
     pub priority: Option<Priority>,
-    /// Nothing means any.
+    /// None means any.
     pub state: Option<State>,
     pub cycle: Option<Cycle>,
     /// By its name or key.
@@ -58,7 +58,7 @@ pub enum Cycle {
 }
 
 impl Criteria {
-    /// For `IssueFilter`, without cycle and teams of whoever asks, which are found out first.
+    /// Builds an `IssueFilter`, without the cycle and the teams of the user, which have to be queried first.
     pub fn filter(&self) -> Value {
         let mut filter = json!({});
         if self.mine {
@@ -120,24 +120,24 @@ impl Criteria {
     }
 }
 
-/// A filter for issues with a label whose name has this part.
+/// A filter for issues with a label whose name contains this text.
 fn labeled(part: &str) -> Value {
     json!({"some": {"name": {"containsIgnoreCase": part}}})
 }
 
-/// A filter for teams of a key or name.
+/// A filter for teams by key or name.
 pub fn named_team(name: &str) -> Value {
     json!({"or": [{"key": {"eqIgnoreCase": name}}, {"name": {"containsIgnoreCase": name}}]})
 }
 
-/// A filter for things whose name has all of these words.
+/// A filter for names that contain all of these words.
 pub fn named(words: &[String]) -> Value {
     let all: Vec<_> = words.iter().map(|word| json!({"name": {"containsIgnoreCase": word}})).collect();
     json!({"and": all})
 }
 
 impl Priority {
-    /// As Linear counts them.
+    /// The priorities as numbers in Linear.
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Urgent => &[1],
@@ -186,7 +186,7 @@ impl State {
 }
 
 impl Cycle {
-    /// For `CycleFilter`.
+    /// Builds a `CycleFilter`.
     pub fn filter(self) -> Value {
         let field = match self {
             Self::Current => "isActive",

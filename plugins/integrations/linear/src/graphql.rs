@@ -1,4 +1,4 @@
-//! Questions in GraphQL: values go in variables, never into the text of a query.
+//! GraphQL client. Values are passed as variables, never inserted into the query.
 
 use integration_kit::http::{Head, Http, Request, Response};
 use integration_kit::json::{Json, Value, json};
@@ -7,13 +7,13 @@ use integration_kit::service::status;
 use integration_kit::text::{cut, line};
 use integration_kit::{QueryError, Question};
 
-/// Things on one page. Linear counts each of them against a limit, so that more would be refused where they have parts.
+/// Items per page. Linear limits the complexity of a query, so larger pages of nested items would be rejected.
 const PAGE: usize = 50;
 
-/// Most of what Linear says about a failure, in characters.
+/// Maximum number of characters of Linear's error message.
 const MESSAGE_CHARS: usize = 300;
 
-/// Where Linear is.
+/// The Linear API.
 pub struct Linear<'a> {
     http: &'a dyn Http,
     address: String,
@@ -27,12 +27,12 @@ impl<'a> Linear<'a> {
         Self { http, address, progress, now: question.now }
     }
 
-    /// Shows what is being done.
-    pub fn tell(&self, what: &str) {
+    /// Reports progress.
+    pub fn report(&self, what: &str) {
         (self.progress)(what);
     }
 
-    /// The `data` of the answer. `what` names it in the message when there is nothing.
+    /// Returns the `data` of the response. `what` names it in the message if it does not exist.
     pub fn query(&self, query: &str, variables: &Value, what: &str) -> Result<Value, QueryError> {
         let body = json!({"query": query, "variables": variables}).to_string();
         let request = Request::post(self.address.as_str(), body.into_bytes())
@@ -41,23 +41,23 @@ impl<'a> Linear<'a> {
             .with("accept", "application/json");
         let response = self.http.send(&request)?;
         let answer = serde_json::from_slice::<Value>(&response.body);
-        // Linear says what is wrong in `errors`, whatever the status.
+        // Linear reports failures in `errors`, whatever the status.
         if let Some(error) = answer.as_ref().ok().and_then(|answer| answer.list("errors").first()) {
             return Err(refused(error, &response.head, self.now, what));
         }
         understood(&request, &response, answer, self.now, what)
     }
 
-    /// A list from at most so many pages. `place` is where it is in the answer.
+    /// Reads a list of at most `max` pages. `place` is its path in the response.
     pub fn list(
         &self,
         query: &str,
         variables: &Value,
         place: &str,
         what: &str,
-        most: usize,
+        max: usize,
     ) -> Result<Pages, QueryError> {
-        follow(most, |after| {
+        follow(max, |after| {
             let mut variables = variables.clone();
             variables["first"] = json!(PAGE);
             variables["after"] = json!(after);
@@ -82,7 +82,7 @@ fn understood(
         return Err(error);
     }
     let mut answer = answer
-        .map_err(|error| QueryError::Failed(format!("the answer to {} is no JSON: {error}", request.describe())))?;
+        .map_err(|error| QueryError::Failed(format!("the answer to {} is not JSON: {error}", request.describe())))?;
     match answer.get_mut("data").map(Value::take) {
         Some(data @ Value::Object(_)) => Ok(data),
         _ => Err(odd(what)),
@@ -90,31 +90,31 @@ fn understood(
 }
 
 fn odd(what: &str) -> QueryError {
-    QueryError::Failed(format!("asked for {what}, and Linear answered something else"))
+    QueryError::Failed(format!("asked for {what}, but Linear answered something else"))
 }
 
-/// What an entry of `errors` means.
+/// Converts an entry of `errors`.
 fn refused(error: &Value, head: &Head, now: u64, what: &str) -> QueryError {
-    let said = error.text("extensions.userPresentableMessage").or_else(|| error.text("message"));
-    let said = cut(&line(said.unwrap_or("Linear failed and did not say why")), MESSAGE_CHARS);
+    let reason = error.text("extensions.userPresentableMessage").or_else(|| error.text("message"));
+    let reason = cut(&line(reason.unwrap_or("Linear failed and did not say why")), MESSAGE_CHARS);
     let message = error.text("message").unwrap_or_default().to_lowercase();
     let code = error.text("extensions.code").or_else(|| error.text("extensions.type")).unwrap_or_default();
     match code.to_uppercase().replace(' ', "_").as_str() {
         "RATELIMITED" => QueryError::RateLimited(wait(head, now)),
-        "AUTHENTICATION_ERROR" => QueryError::Unauthorized(said),
-        "FORBIDDEN" | "FEATURE_NOT_ACCESSIBLE" => QueryError::Forbidden(said),
+        "AUTHENTICATION_ERROR" => QueryError::Unauthorized(reason),
+        "FORBIDDEN" | "FEATURE_NOT_ACCESSIBLE" => QueryError::Forbidden(reason),
         _ if message.starts_with("entity not found") => QueryError::NotFound(what.to_owned()),
-        _ if head.status == 401 => QueryError::Unauthorized(said),
-        _ if head.status == 403 => QueryError::Forbidden(said),
+        _ if head.status == 401 => QueryError::Unauthorized(reason),
+        _ if head.status == 403 => QueryError::Forbidden(reason),
         _ if head.status == 429 => QueryError::RateLimited(wait(head, now)),
         _ if message.contains("complex") => {
-            QueryError::Failed(format!("Linear finds this too much for one question: {said}"))
+            QueryError::Failed(format!("Linear rejects this question as too complex: {reason}"))
         }
-        _ => QueryError::Failed(said),
+        _ => QueryError::Failed(reason),
     }
 }
 
-/// Seconds until every limit that is used up has been reset. Linear writes the moments in milliseconds.
+/// Returns the seconds until all exhausted limits are reset. Linear sends timestamps in milliseconds.
 fn wait(head: &Head, now: u64) -> Option<u64> {
     let reset = |limit: &str| {
         let left = head.header(&format!("x-ratelimit-{limit}-remaining"))?;

@@ -1,4 +1,4 @@
-//! One issue with everything around it.
+//! One issue with all details.
 
 use crate::graphql::Linear;
 use crate::lines::{facts, titled};
@@ -7,14 +7,14 @@ use integration_kit::json::{Json, Value, json};
 use integration_kit::text::{Answer, count};
 use integration_kit::{QueryError, time};
 
-/// Most of a description, in characters.
+/// Maximum number of characters of a description.
 const DESCRIPTION_CHARS: usize = 4000;
 
-/// Most of a comment, in characters.
+/// Maximum number of characters of a comment.
 const COMMENT_CHARS: usize = 1000;
 
 pub fn answer(linear: &Linear, key: &str) -> Result<String, QueryError> {
-    linear.tell(&format!("reading issue {key}"));
+    linear.report(&format!("reading issue {key}"));
     let what = format!("issue {key} in Linear");
     let data = linear.query(ISSUE, &json!({"id": key}), &what)?;
     let issue = data.at("issue").ok_or(QueryError::NotFound(what))?;
@@ -58,7 +58,7 @@ fn list_children(answer: &mut Answer, children: &[Value]) {
     }
 }
 
-/// Linear gives the newest first; a conversation is read the other way.
+/// Linear returns the newest first; a conversation is read in the other direction.
 fn list_comments(answer: &mut Answer, issue: &Value, now: u64) {
     let mut comments: Vec<&Value> = issue.list("comments.nodes").iter().collect();
     comments.sort_by_key(|comment| comment.text("createdAt").unwrap_or_default());
@@ -68,7 +68,7 @@ fn list_comments(answer: &mut Answer, issue: &Value, now: u64) {
     for comment in &comments {
         let author = comment.text("user.displayName").or_else(|| comment.text("botActor.name"));
         let moment = time::ago(comment.text("createdAt").unwrap_or("at an unknown time"), now);
-        answer.item(&format!("{}, {moment}", author.unwrap_or("somebody")));
+        answer.item(&format!("{}, {moment}", author.unwrap_or("an unknown user")));
         answer.quote(comment.text("body").unwrap_or_default(), COMMENT_CHARS);
     }
     if issue.is("comments.pageInfo.hasNextPage") {

@@ -1,4 +1,4 @@
-//! Lists of issues: mine, of a cycle, bugs, and what a search finds.
+//! Lists of issues: assigned to the user, of a cycle, bugs, and search results.
 
 use crate::criteria::{Criteria, Cycle, named_team};
 use crate::graphql::Linear;
@@ -9,13 +9,13 @@ use integration_kit::json::{Json, Value, json};
 use integration_kit::service::paging::Pages;
 use integration_kit::text::{Answer, line};
 
-/// Most pages of issues that are read. A page has 50.
+/// Maximum number of pages of issues. A page has 50.
 const PAGES: usize = 4;
 
-/// Most pages of what a search finds. The best comes first.
+/// Maximum number of pages of search results. The best come first.
 const SEARCH_PAGES: usize = 1;
 
-/// Most pages of teams and cycles.
+/// Maximum number of pages of teams and cycles.
 const TEAM_PAGES: usize = 2;
 
 pub fn answer(linear: &Linear, criteria: &Criteria) -> Result<String, QueryError> {
@@ -36,7 +36,7 @@ pub fn search(linear: &Linear, term: &str, criteria: &Criteria) -> Result<String
     if let Some(cycle) = criteria.cycle {
         filter["cycle"] = cycle.filter();
     }
-    linear.tell(&format!("searching issues for {term}"));
+    linear.report(&format!("searching issues for {term}"));
     let variables = json!({"term": term, "filter": filter});
     let found = linear.list(SEARCH, &variables, "searchIssues", "issues that match in Linear", SEARCH_PAGES)?;
     let count = found.items.len();
@@ -46,13 +46,13 @@ pub fn search(linear: &Linear, term: &str, criteria: &Criteria) -> Result<String
     Ok(answer.finish())
 }
 
-/// The issues of a cycle of each team: of those that whoever asks is in, or of the one that is named.
+/// Lists the issues of a cycle for the teams of the user, or for the named team.
 fn of_cycle(linear: &Linear, criteria: &Criteria, cycle: Cycle) -> Result<String, QueryError> {
     let teams = match &criteria.team {
         Some(name) => teams_named(linear, name)?,
         None => my_teams(linear)?,
     };
-    linear.tell(&format!("reading the {} cycles", cycle.word()));
+    linear.report(&format!("reading the {} cycles", cycle.word()));
     let mut filter = cycle.filter();
     filter["team"] = json!({"id": {"in": ids(&teams)}});
     let cycles = linear.list(CYCLES, &json!({"filter": filter}), "cycles", "the cycles in Linear", TEAM_PAGES)?.items;
@@ -61,14 +61,14 @@ fn of_cycle(linear: &Linear, criteria: &Criteria, cycle: Cycle) -> Result<String
         let names: Vec<_> = teams.iter().map(team_name).collect();
         let mut answer = Answer::new(&format!("{title} in Linear: 0"));
         answer.note(&match names.len() {
-            0 => "You are in no team.".to_owned(),
+            0 => "You are not in any team.".to_owned(),
             _ => format!("There is no {} cycle in these teams: {}.", cycle.word(), names.join(", ")),
         });
         return Ok(answer.finish());
     }
     let mut filter = criteria.filter();
     filter["cycle"] = json!({"id": {"in": ids(&cycles)}});
-    // The cycles belong to the teams that were named.
+    // The cycles already belong to the named teams.
     if let Some(filter) = filter.as_object_mut() {
         filter.remove("team");
     }
@@ -90,7 +90,7 @@ fn of_cycle(linear: &Linear, criteria: &Criteria, cycle: Cycle) -> Result<String
     Ok(answer.finish())
 }
 
-/// The filter with the teams of whoever asks, if only those are meant.
+/// Adds the teams of the user to the filter, if it is limited to them.
 fn whole_filter(linear: &Linear, criteria: &Criteria) -> Result<Value, QueryError> {
     let mut filter = criteria.filter();
     if criteria.my_teams && criteria.team.is_none() {
@@ -118,12 +118,12 @@ fn team_name(team: &Value) -> String {
 }
 
 fn my_teams(linear: &Linear) -> Result<Vec<Value>, QueryError> {
-    linear.tell("reading your teams");
+    linear.report("reading your teams");
     Ok(linear.list(MY_TEAMS, &json!({}), "viewer.teams", "your teams in Linear", TEAM_PAGES)?.items)
 }
 
 fn teams_named(linear: &Linear, name: &str) -> Result<Vec<Value>, QueryError> {
-    linear.tell(&format!("looking for team {name}"));
+    linear.report(&format!("looking for team {name}"));
     let what = format!("team {} in Linear", line(name));
     let variables = json!({"filter": named_team(name)});
     let teams = linear.list(TEAMS, &variables, "teams", &what, TEAM_PAGES)?.items;
@@ -135,7 +135,7 @@ fn ids(things: &[Value]) -> Vec<&str> {
 }
 
 fn read(linear: &Linear, filter: &Value) -> Result<Pages, QueryError> {
-    linear.tell("reading issues");
+    linear.report("reading issues");
     linear.list(ISSUES, &json!({"filter": filter}), "issues", "the issues in Linear", PAGES)
 }
 

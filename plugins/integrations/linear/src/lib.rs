@@ -1,9 +1,9 @@
 //! Answers questions about issues, cycles and projects in Linear.
 //!
-//! [`asked`] says what a question wants, and [`criteria`] which issues. [`queries`] are sent through [`graphql`]. The answers are in
-//! [`issues`], [`issue`] and [`projects`], made of [`lines`].
+//! [`intent`] parses the question, and [`criteria`] selects issues. [`queries`] are sent through [`graphql`]. The
+//! answers are in [`issues`], [`issue`] and [`projects`], formatted with [`lines`].
 
-pub mod asked;
+pub mod intent;
 pub mod criteria;
 pub mod queries;
 pub mod graphql;
@@ -14,10 +14,10 @@ pub mod projects;
 #[cfg(test)]
 mod tests;
 
-use asked::{Topic, key_in, understand};
 use graphql::Linear as Service;
 use integration_kit::http::Http;
 use integration_kit::{Integration, Missing, QueryError, Question};
+use intent::{Topic, key_in, understand};
 
 /// The integration with Linear.
 pub struct Linear;
@@ -39,16 +39,16 @@ impl Integration for Linear {
     ];
 
     fn ask(question: &Question, http: &dyn Http, progress: &dyn Fn(&str)) -> Result<String, QueryError> {
-        let asked = understand(&question.text).ok_or(QueryError::NotUnderstood)?;
+        let intent = understand(&question.text).ok_or(QueryError::NotUnderstood)?;
         let linear = Service::new(http, question, progress);
-        let answer = match &asked.topic {
+        let answer = match &intent.topic {
             Topic::Issue(key) => issue::answer(&linear, key),
             Topic::IssueOfBranch => issue::answer(&linear, &key_of_branch(question)?),
             Topic::Issues(criteria) => issues::answer(&linear, criteria),
             Topic::Search { term, criteria } => issues::search(&linear, term, criteria),
             Topic::Projects { name, mine } => projects::answer(&linear, name, *mine),
         }?;
-        Ok(match asked.note {
+        Ok(match intent.note {
             Some(note) => format!("{answer}\n\n({note})"),
             None => answer,
         })

@@ -1,23 +1,23 @@
-//! Issues as lines of an answer.
+//! Formats issues as lines of an answer.
 
 use integration_kit::json::{Json, Value};
 use integration_kit::text::Answer;
 use integration_kit::time;
 
-/// What is being worked on comes first, and of that the most urgent. Where a priority is asked for, the other way round.
+/// Sorts issues in progress first, then by urgency; or by urgency first, if a priority was requested.
 pub fn sort(issues: &mut [Value], by_priority: bool) {
     issues.sort_by_cached_key(|issue| {
         let states = ["started", "unstarted", "triage", "backlog", "completed", "canceled"];
         let state = issue.text("state.type").unwrap_or_default();
         let state = states.iter().position(|known| *known == state).unwrap_or(states.len());
-        // 0 means that nobody gave it a priority.
+        // 0 means no priority.
         let priority = issue.number("priority").filter(|priority| *priority > 0).unwrap_or(5);
         let priority = usize::try_from(priority).unwrap_or(usize::MAX);
         if by_priority { (priority, state) } else { (state, priority) }
     });
 }
 
-/// An issue on three lines: what it is, how it stands, where it is.
+/// Adds an issue on three lines: title, facts, URL.
 pub fn list(answer: &mut Answer, issue: &Value, now: u64) {
     answer.item(&titled(issue)).detail(&facts(issue, now).join(", "));
     if let Some(url) = issue.text("url") {
@@ -31,7 +31,7 @@ pub fn titled(issue: &Value) -> String {
     format!("{key} {}", issue.text("title").unwrap_or("without a title"))
 }
 
-/// Everything short that is known about an issue.
+/// Returns the short facts about an issue.
 pub fn facts(issue: &Value, now: u64) -> Vec<String> {
     let mut facts = vec![issue.text("state.name").unwrap_or("in an unknown state").to_owned()];
     facts.extend(issue.text("priorityLabel").filter(|label| *label != "No priority").map(str::to_owned));
@@ -47,18 +47,18 @@ pub fn facts(issue: &Value, now: u64) -> Vec<String> {
     facts
 }
 
-/// The day of a moment, as in `2026-03-02`.
+/// Returns the date of a timestamp, as in `2026-03-02`.
 pub fn day(moment: &str) -> &str {
     moment.split('T').next().unwrap_or_default()
 }
 
-/// A share from 0 to 1, as in `45 % done`.
+/// Formats a share from 0 to 1, as in `45 % done`.
 pub fn done(thing: &Value) -> Option<String> {
     let share = thing.at("progress").and_then(Value::as_f64).filter(|share| share.is_finite())?;
     Some(format!("{:.0} % done", share.clamp(0.0, 1.0) * 100.0))
 }
 
-/// With a capital at the beginning.
+/// Capitalizes the first letter.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! How projects stand.
+//! The status of projects.
 
 use crate::criteria::named;
 use crate::graphql::Linear;
@@ -8,20 +8,20 @@ use integration_kit::json::{Json, Value, json};
 use integration_kit::text::Answer;
 use integration_kit::{QueryError, time};
 
-/// Most pages of projects that are read. A page has 50.
+/// Maximum number of pages of projects. A page has 50.
 const PAGES: usize = 2;
 
-/// Most of an update, in characters.
+/// Maximum number of characters of an update.
 const UPDATE_CHARS: usize = 800;
 
-/// Projects of a name, or all that are neither completed nor canceled.
+/// Reports the projects of a name, or all that are neither completed nor canceled.
 pub fn answer(linear: &Linear, name: &[String], mine: bool) -> Result<String, QueryError> {
     let mut filter =
         if name.is_empty() { json!({"status": {"type": {"nin": ["completed", "canceled"]}}}) } else { named(name) };
     if mine {
         filter["members"] = json!({"some": {"isMe": {"eq": true}}});
     }
-    linear.tell("reading projects");
+    linear.report("reading projects");
     let what = format!("project {} in Linear", name.join(" "));
     let mut found = linear.list(PROJECTS, &json!({"filter": filter}), "projects", "the projects in Linear", PAGES)?;
     if found.items.is_empty() && !name.is_empty() {
@@ -45,7 +45,7 @@ fn heading(name: &[String], mine: bool, count: usize) -> String {
     }
 }
 
-/// What runs comes first.
+/// Active projects come first.
 fn order(status: &str) -> usize {
     let order = ["started", "paused", "planned", "backlog", "completed", "canceled"];
     order.iter().position(|known| *known == status).unwrap_or(order.len())
@@ -54,7 +54,7 @@ fn order(status: &str) -> usize {
 fn list(answer: &mut Answer, project: &Value, now: u64) {
     answer.section(project.text("name").unwrap_or("A project without a name"));
     let mut facts = vec![project.text("status.name").unwrap_or("in an unknown state").to_owned()];
-    facts.extend(project.text("health").map(|health| in_words(health).to_owned()));
+    facts.extend(project.text("health").map(|health| health_text(health).to_owned()));
     facts.extend(done(project));
     facts.push(project.text("lead.displayName").map_or_else(|| "no lead".to_owned(), |lead| format!("lead {lead}")));
     facts.extend(project.text("startDate").map(|date| format!("start {}", day(date))));
@@ -64,7 +64,7 @@ fn list(answer: &mut Answer, project: &Value, now: u64) {
         Some(update) => {
             let moment = time::ago(update.text("createdAt").unwrap_or("at an unknown time"), now);
             let author = update.text("user.displayName").map(|name| format!(" by {name}")).unwrap_or_default();
-            let health = update.text("health").map(|health| format!(": {}", in_words(health))).unwrap_or_default();
+            let health = update.text("health").map(|health| format!(": {}", health_text(health))).unwrap_or_default();
             answer.item(&format!("last update {moment}{author}{health}"));
             answer.quote(update.text("body").unwrap_or_default(), UPDATE_CHARS);
         }
@@ -77,7 +77,7 @@ fn list(answer: &mut Answer, project: &Value, now: u64) {
     }
 }
 
-fn in_words(health: &str) -> &str {
+fn health_text(health: &str) -> &str {
     match health {
         "onTrack" => "on track",
         "atRisk" => "at risk",

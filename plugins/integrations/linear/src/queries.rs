@@ -1,6 +1,6 @@
-//! The queries that are sent. Each reads, and none has a value written into it.
+//! The GraphQL queries. All are read-only, and none contains inserted values.
 
-/// What a line about an issue is made of.
+/// The fields for one line about an issue.
 macro_rules! issue_line {
     () => {
         "identifier title url priority priorityLabel dueDate updatedAt \
@@ -9,7 +9,7 @@ macro_rules! issue_line {
     };
 }
 
-/// Issues that pass a filter, the last changed first.
+/// Issues that pass a filter, the most recently changed first.
 pub const ISSUES: &str = concat!(
     "query Issues($filter: IssueFilter, $first: Int, $after: String) { ",
     "issues(filter: $filter, first: $first, after: $after, orderBy: updatedAt) { nodes { ",
@@ -17,7 +17,7 @@ pub const ISSUES: &str = concat!(
     " } pageInfo { hasNextPage endCursor } } }"
 );
 
-/// Issues that have to do with a term, the best match first.
+/// Issues that match a term, the best match first.
 pub const SEARCH: &str = concat!(
     "query Search($term: String!, $filter: IssueFilter, $first: Int, $after: String) { ",
     "searchIssues(term: $term, filter: $filter, first: $first, after: $after) { nodes { ",
@@ -25,7 +25,7 @@ pub const SEARCH: &str = concat!(
     " } pageInfo { hasNextPage endCursor } totalCount } }"
 );
 
-/// One issue with everything around it.
+/// One issue with all details.
 pub const ISSUE: &str = concat!(
     "query Issue($id: String!) { issue(id: $id) { ",
     issue_line!(),
@@ -35,11 +35,11 @@ pub const ISSUE: &str = concat!(
     "pageInfo { hasNextPage } } } }"
 );
 
-/// The teams of whoever asks.
+/// The teams of the user.
 pub const MY_TEAMS: &str = "query MyTeams($first: Int, $after: String) { viewer { \
      teams(first: $first, after: $after) { nodes { id key name } pageInfo { hasNextPage endCursor } } } }";
 
-/// Teams of a name or key.
+/// Teams by name or key.
 pub const TEAMS: &str = "query Teams($filter: TeamFilter, $first: Int, $after: String) { \
      teams(filter: $filter, first: $first, after: $after) { nodes { id key name } \
      pageInfo { hasNextPage endCursor } } }";
@@ -59,7 +59,7 @@ pub const PROJECTS: &str = "query Projects($filter: ProjectFilter, $first: Int, 
 mod tests {
     use super::*;
 
-    /// The host lets one query through, and nothing else.
+    /// The host permits a single query operation only.
     #[test]
     fn each_is_one_query_with_matching_braces() {
         for query in [ISSUES, SEARCH, ISSUE, MY_TEAMS, TEAMS, CYCLES, PROJECTS] {

@@ -39,7 +39,7 @@ fn ask(text: &str) -> Result<String, QueryError> {
 }
 
 #[test]
-fn every_usual_question_has_its_answer() {
+fn every_common_question_has_its_answer() {
     for (text, name) in [
         ("Get my assigned issues", "my-issues"),
         ("Show issues in the current sprint", "current-cycle"),
@@ -85,7 +85,7 @@ fn values_go_in_variables() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_items_are_named() {
     let not_found = |text: &str| match ask(text) {
         Err(QueryError::NotFound(what)) => what,
         other => panic!("{text}: {other:?}"),
@@ -124,7 +124,7 @@ fn answered(status: u16, headers: Vec<(&'static str, &'static str)>, body: &str)
 }
 
 #[test]
-fn errors_of_linear_keep_what_it_says() {
+fn errors_of_linear_keep_its_message() {
     let error =
         |code: &str, message: &str| json!({"errors": [{"message": message, "extensions": {"code": code}}]}).to_string();
     let typed = |kind: &str| {
@@ -143,9 +143,7 @@ fn errors_of_linear_keep_what_it_says() {
     assert_eq!(answered(200, vec![], &typed("internal error")), Err(QueryError::Failed("For people.".into())));
     assert_eq!(answered(400, vec![], &error("RATELIMITED", "Rate limit exceeded")), Err(QueryError::RateLimited(None)));
     let complex = answered(400, vec![], &error("GRAPHQL_VALIDATION_FAILED", "Query too complex"));
-    assert!(
-        matches!(complex, Err(QueryError::Failed(why)) if why.ends_with("too much for one question: Query too complex"))
-    );
+    assert!(matches!(complex, Err(QueryError::Failed(why)) if why.ends_with("as too complex: Query too complex")));
     assert!(matches!(answered(200, vec![], "{\"errors\": [7]}"), Err(QueryError::Failed(why)) if !why.is_empty()));
 }
 
@@ -164,7 +162,7 @@ fn limits_say_how_long_to_wait() {
 }
 
 #[test]
-fn other_failures_are_told_apart() {
+fn other_failures_are_distinguished() {
     assert_eq!(answered(401, vec![], "no"), Err(QueryError::Unauthorized("no".into())));
     assert_eq!(answered(403, vec![], "no"), Err(QueryError::Forbidden("no".into())));
     assert!(matches!(answered(404, vec![], ""), Err(QueryError::NotFound(_))));
@@ -178,7 +176,7 @@ fn other_failures_are_told_apart() {
     assert!(matches!(answered(200, vec![], &huge), Err(QueryError::Failed(why)) if why.contains("larger than 8 MiB")));
 }
 
-/// Has always one more page of odd things.
+/// Always has one more page of odd items.
 struct Endless(Cell<usize>);
 
 impl Http for Endless {
@@ -196,7 +194,7 @@ impl Http for Endless {
 }
 
 #[test]
-fn endless_pages_end_and_odd_things_are_survived() {
+fn endless_pages_end_and_odd_items_are_handled() {
     for text in Linear::QUESTIONS.iter().chain(&["my team's issues", "the previous sprint"]) {
         let service = Endless(Cell::new(0));
         let answer = Linear::ask(&question(text), &service, &|_| {});
@@ -208,7 +206,7 @@ fn endless_pages_end_and_odd_things_are_survived() {
 }
 
 #[test]
-fn my_teams_are_found_out_first() {
+fn my_teams_are_queried_first() {
     let service = Recorded::open(folder(), PUBLIC);
     let _ = Linear::ask(&question("my team's issues"), &service, &|_| {});
     let bodies: Vec<_> =
@@ -245,9 +243,9 @@ fn every_criterion_is_a_part_of_the_filter() {
 
 #[test]
 fn progress_says_what_is_read() {
-    let told = RefCell::new(Vec::new());
+    let progress = RefCell::new(Vec::new());
     let service = Recorded::open(folder(), PUBLIC);
     let asked = question("Show issues in the current sprint");
-    Linear::ask(&asked, &service, &|line| told.borrow_mut().push(line.to_owned())).expect("there is an answer");
-    assert_eq!(told.into_inner(), ["reading your teams", "reading the current cycles", "reading issues"]);
+    Linear::ask(&asked, &service, &|line| progress.borrow_mut().push(line.to_owned())).expect("there is an answer");
+    assert_eq!(progress.into_inner(), ["reading your teams", "reading the current cycles", "reading issues"]);
 }

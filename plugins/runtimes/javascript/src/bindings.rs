@@ -1,4 +1,4 @@
-//! Rust shapes of world `script-runtime`.
+//! Generated bindings of world `script-runtime`.
 
 #![allow(unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
 

@@ -1,4 +1,4 @@
-//! Node's modules: which there are, and running one when it is first needed.
+//! Node's modules, each loaded on first use.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,17 +15,17 @@ use crate::{native, process};
 #[derive(Default)]
 pub struct Builtins {
     modules: RefCell<HashMap<&'static str, JsObject>>,
-    /// Built natively when it is first touched.
+    /// Created natively on first use.
     pub process: RefCell<Option<JsObject>>,
-    /// Set by `process`: tells listeners the exit code and returns the final one.
+    /// Set by `process`: reports the exit code to listeners and returns the final one.
     pub on_exit: RefCell<Option<JsFunction>>,
-    /// Set by `process`: offers an error to listeners and returns whether there was one.
+    /// Set by `process`: passes an error to listeners and returns whether there were any.
     pub on_fault: RefCell<Option<JsFunction>>,
 }
 
 macro_rules! library {
     ($($name:literal => $file:literal),* $(,)?) => {
-        /// Each is the body of a function `(exports, require, module, native)`.
+        /// Each file is the body of a function `(exports, require, module, native)`.
         const LIBRARY: &[(&str, &str)] = &[$(($name, include_str!(concat!("node/", $file)))),*];
     };
 }
@@ -114,7 +114,7 @@ pub fn is_absent(name: &str) -> bool {
     ABSENT.contains(&name)
 }
 
-/// The exports of a module of the library.
+/// Returns the exports of a library module.
 pub fn require(name: &'static str, context: &mut Context) -> JsResult<JsValue> {
     let host = Host::of(context);
     if name == "process" {
@@ -137,7 +137,7 @@ pub fn require(name: &'static str, context: &mut Context) -> JsResult<JsValue> {
     let module = JsObject::with_object_proto(context.intrinsics());
     let exports = JsObject::with_object_proto(context.intrinsics());
     module.set(js_string!("exports"), exports.clone(), true, context)?;
-    // Before it runs, because modules of the library may need each other.
+    // Before it runs, because library modules may require each other.
     host.builtins.modules.borrow_mut().insert(name, module.clone());
     let realm = context.realm().clone();
     let require = NativeFunction::from_fn_ptr(require_inside).to_js_function(&realm);
@@ -147,7 +147,7 @@ pub fn require(name: &'static str, context: &mut Context) -> JsResult<JsValue> {
     module.get(js_string!("exports"), context)
 }
 
-/// One function of a module of the library.
+/// Returns one function of a library module.
 pub fn function(module: &'static str, name: &'static str, context: &mut Context) -> JsResult<JsFunction> {
     let exports = require(module, context)?;
     let function = exports.to_object(context)?.get(js_string!(name), context)?;

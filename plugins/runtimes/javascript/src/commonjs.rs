@@ -1,4 +1,4 @@
-//! `CommonJS`: `require`, `module`, and the cache between them.
+//! `CommonJS`: `require`, `module`, and their cache.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::host::Host;
 use crate::modules;
 use crate::native::text;
 use crate::positions::Shift;
-use crate::resolve::{Target, Way, folder_of, resolve};
-use crate::source::{Kind, Source, refused};
+use crate::resolve::{ImportKind, Target, folder_of, resolve};
+use crate::source::{Kind, Source, unsupported_syntax};
 
 #[derive(Default)]
 pub struct CommonModules {
@@ -27,7 +27,7 @@ pub struct CommonModules {
     main: RefCell<Option<JsObject>>,
 }
 
-/// On one line with the start of the file, so that line numbers stay.
+/// On the first line of the file, so that line numbers are unchanged.
 const WRAPPER: &str = "(function (exports, require, module, __filename, __dirname) { ";
 
 /// For Node's `module`.
@@ -46,7 +46,7 @@ pub fn start(file: &str, source: Source, context: &mut Context) -> JsResult<()> 
     evaluate(file, source, &module, context)
 }
 
-/// The exports of a file, which is run on first use.
+/// Returns the exports of a file, which is run on first use.
 pub fn load(file: &str, from: &str, context: &mut Context) -> JsResult<JsValue> {
     if let Some(exports) = cached(file, context)? {
         return Ok(exports);
@@ -83,8 +83,8 @@ pub fn load_source(file: &str, from: &str, source: Source, context: &mut Context
     module.get(js_string!("exports"), context)
 }
 
-/// Names of `CommonJS` for a TypeScript module. Hidden, because Node's `import.meta` does not have them.
-pub fn lend(meta: &JsObject, file: &str, context: &mut Context) {
+/// Defines the names of `CommonJS` for a TypeScript module. Hidden, because Node's `import.meta` does not have them.
+pub fn define_commonjs_names(meta: &JsObject, file: &str, context: &mut Context) {
     let host = Host::of(context);
     let id = if file == host.main { "." } else { file };
     let module = new_module(file, id, JsValue::null(), context);
@@ -101,24 +101,24 @@ pub fn lend(meta: &JsObject, file: &str, context: &mut Context) {
     ];
     for (name, value) in lent {
         let hidden = PropertyDescriptor::builder().value(value).writable(true).enumerable(false).configurable(true);
-        // `import.meta` was made a moment ago and takes any property.
+        // A new `import.meta` accepts any property.
         _ = meta.define_property_or_throw(js_string!(name), hidden, context);
     }
 }
 
-/// A `require` that starts from this file.
+/// Creates a `require` relative to this file.
 pub fn new_require(file: &str, context: &mut Context) -> JsObject {
     let call = |_: &JsValue, arguments: &[JsValue], from: &JsString, context: &mut Context| {
         let specifier = specifier(arguments, context)?;
         let from = from.to_std_string_lossy();
-        match resolve(&specifier, &from, Way::Require, context)? {
+        match resolve(&specifier, &from, ImportKind::Require, context)? {
             Target::Builtin(name) => builtins::require(name, context),
             Target::File(file) => load(&file, &from, context),
         }
     };
     let find = |_: &JsValue, arguments: &[JsValue], from: &JsString, context: &mut Context| {
         let specifier = specifier(arguments, context)?;
-        Ok(match resolve(&specifier, &from.to_std_string_lossy(), Way::Require, context)? {
+        Ok(match resolve(&specifier, &from.to_std_string_lossy(), ImportKind::Require, context)? {
             Target::Builtin(_) => js_string!(specifier).into(),
             Target::File(file) => js_string!(file).into(),
         })
@@ -132,7 +132,7 @@ pub fn new_require(file: &str, context: &mut Context) -> JsObject {
     let main = Host::of(context).common.main.borrow().clone().map_or(JsValue::undefined(), JsValue::from);
     let cache = cache(context);
     for (name, value) in [("resolve", find.into()), ("main", main), ("cache", cache.into())] {
-        // A fresh function takes any property.
+        // A new function accepts any property.
         _ = require.create_data_property(js_string!(name), value, context);
     }
     require.into()
@@ -159,7 +159,7 @@ fn evaluate(file: &str, source: Source, module: &JsObject, context: &mut Context
     Host::of(context).positions.remember(file, shift);
     let wrapped = format!("{WRAPPER}{}\n}})", source.text);
     let script = Script::parse(EngineSource::from_bytes(&wrapped).with_path(Path::new(file)), None, context)
-        .map_err(|error| refused(file, error, context))?;
+        .map_err(|error| unsupported_syntax(file, error, context))?;
     let function = script.evaluate(context)?;
     let function =
         function.as_callable().ok_or_else(|| JsNativeError::syntax().with_message("Unexpected token '}'"))?;
@@ -196,9 +196,9 @@ fn cached(file: &str, context: &mut Context) -> JsResult<Option<JsValue>> {
     module.as_object().map(|module| module.get(js_string!("exports"), context)).transpose()
 }
 
-/// A module that failed is run again by the next `require`.
+/// Removes a failed module, so that the next `require` runs it again.
 fn forget(file: &str, context: &mut Context) {
-    // Nothing can forbid deleting from the cache, unless the script froze it.
+    // Deletion fails only if the script froze the cache.
     _ = cache(context).delete_property_or_throw(js_string!(file), context);
 }
 

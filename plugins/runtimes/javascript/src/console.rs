@@ -1,4 +1,4 @@
-//! `console`. Plain text and numbers are written right here; everything else goes through Node's rules for showing values.
+//! `console`. Plain text and numbers are formatted here, everything else by the JavaScript port of Node's rules.
 
 mod plain;
 
@@ -79,7 +79,7 @@ fn log(stream: Stream, arguments: &[JsValue], context: &mut Context) -> JsResult
     Ok(JsValue::undefined())
 }
 
-/// The line, if no value in it needs rules.
+/// Formats the line if all values are plain.
 fn plain(arguments: &[JsValue], context: &mut Context) -> JsResult<Option<String>> {
     let mut line = String::new();
     for (index, value) in arguments.iter().enumerate() {
@@ -103,9 +103,9 @@ fn plain(arguments: &[JsValue], context: &mut Context) -> JsResult<Option<String
     Ok(Some(line))
 }
 
-/// At once and unchanged: the host may stop the script at any moment, and what it wrote counts.
+/// Writes immediately, because the host may stop the script at any time.
 pub fn write(stream: Stream, bytes: &[u8]) {
-    // A script does not fail because nobody listens any more.
+    // A closed stream must not fail the script.
     _ = match stream {
         Stream::Output => {
             let mut output = std::io::stdout().lock();

@@ -1,4 +1,4 @@
-//! Everything that waits: ticks, promise jobs, timers, immediates and requests, in Node's order.
+//! The event loop: ticks, promise jobs, timers, immediates and requests, in Node's order.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -26,11 +26,11 @@ pub struct EventLoop {
     next_id: Cell<u32>,
     rejections: RefCell<Vec<JsObject<Promise>>>,
     pub requests: Requests,
-    /// Set when the script wants to end. The engine may hide that from us inside a promise job.
+    /// Set when the script exits. The engine may swallow the error inside a promise job.
     pub exit: Cell<Option<u8>>,
 }
 
-/// What ends a script unless it listens for it.
+/// What ends a script unless a listener handles it.
 pub enum Fault {
     Thrown(JsError),
     Rejected(JsPromise),
@@ -52,12 +52,12 @@ pub struct Callback {
 struct Timer {
     callback: Callback,
     repeat: Option<Duration>,
-    /// Whether the script stays alive for it; `unref` clears this.
+    /// Whether it keeps the script alive; `unref` clears this.
     awaited: bool,
 }
 
 impl EventLoop {
-    /// Runs until nothing is left that could call back, or something fails that nobody handles.
+    /// Runs until no callback is pending, or an error is not handled.
     pub fn run(&self, context: &mut Context) -> Result<(), Fault> {
         loop {
             self.settle(context)?;
@@ -130,7 +130,7 @@ impl EventLoop {
         self.next_id.get()
     }
 
-    /// Until a tick comes, as Node lets promise jobs finish before it looks at ticks again.
+    /// Stops at the next tick: Node finishes promise jobs before it checks ticks again.
     fn run_promise_jobs(&self, context: &mut Context) -> JsResult<bool> {
         let mut ran = false;
         while self.exit.get().is_none() {
@@ -147,7 +147,7 @@ impl EventLoop {
         let Some(job) = job else { return Ok(false) };
         let shared = RefCell::new(context);
         let future = pin!(job.call(&shared));
-        // Only modules are loaded this way, and reading a file is done at once.
+        // Only modules are loaded this way, and reading a file completes immediately.
         if let Poll::Ready(result) = future.poll(&mut std::task::Context::from_waker(Waker::noop())) {
             result?;
         }
@@ -174,7 +174,7 @@ impl EventLoop {
         self.immediates.borrow_mut().pop_front()
     }
 
-    /// Sleeps until something is due. False when nothing can come any more.
+    /// Sleeps until something is due. Returns false if nothing is pending.
     fn wait(&self, context: &mut Context) -> JsResult<bool> {
         let (next, awaited) = {
             let timers = self.timers.borrow();
@@ -201,7 +201,7 @@ fn sleep(time: Duration) {
 }
 
 impl Callback {
-    /// A function, and what it is to be called with.
+    /// Reads a function and its arguments.
     pub fn from_arguments(arguments: &[JsValue], index: usize) -> JsResult<Self> {
         let function = arguments
             .get_or_undefined(index)
@@ -220,7 +220,7 @@ impl JobExecutor for EventLoop {
         match job {
             Job::PromiseJob(job) => self.promise_jobs.borrow_mut().push_back(job),
             Job::AsyncJob(job) => self.async_jobs.borrow_mut().push_back(job),
-            // Timers are ours, and nobody waits for finalizers at the end of a script.
+            // Timers are handled here, and finalizers do not run at the end of a script.
             _ => {}
         }
     }
@@ -230,7 +230,7 @@ impl JobExecutor for EventLoop {
     }
 }
 
-/// Remembers rejections until somebody handles them.
+/// Stores rejections until they are handled.
 pub struct RejectionTracker;
 
 impl HostHooks for RejectionTracker {

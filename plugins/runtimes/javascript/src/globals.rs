@@ -1,10 +1,10 @@
-//! Names that scripts find without importing anything, each loaded when it is first touched.
+//! Global names, each loaded on first use.
 
 use boa_engine::{Context, JsResult, JsValue, js_string};
 
 use crate::{builtins, console, lazy, native};
 
-/// The name, the module that has it, and its name there; `*` is the module itself.
+/// The name, its module, and its name there; `*` is the module itself.
 const LAZY: [(&str, &str, &str); 31] = [
     ("process", "process", "*"),
     ("Buffer", "buffer", "Buffer"),

@@ -1,4 +1,4 @@
-//! What outlives a single native call: the working folder, the wish to end, the queues and the modules.
+//! State that outlives a single native call: working folder, exit request, queues and modules.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,9 +14,9 @@ use crate::native::descriptors::Descriptors;
 use crate::positions::Positions;
 
 pub struct Host {
-    /// The file that was asked for.
+    /// The script that was requested.
     pub main: String,
-    /// WASI has no working folder, so relative paths are joined to this one here.
+    /// WASI has no working folder, so relative paths are resolved against this one.
     pub folder: RefCell<String>,
     /// Spaces that `console.group` puts before each line.
     pub indentation: RefCell<String>,
@@ -50,13 +50,13 @@ impl Host {
         context.get_data::<Rc<Self>>().expect("`run` puts it there before any script").clone()
     }
 
-    /// Ends the script: no handler of the language catches what this returns.
-    pub fn leave(&self, code: u8) -> JsError {
+    /// Ends the script. The language cannot catch the returned error.
+    pub fn exit(&self, code: u8) -> JsError {
         self.events.exit.set(Some(code));
         EngineError::Panic(PanicError::new("process.exit")).into()
     }
 
-    /// Absolute, without `.` and `..`, which the sandbox would have to walk otherwise.
+    /// Makes a path absolute and removes `.` and `..`, which the sandbox would have to walk otherwise.
     pub fn absolute(&self, path: &str) -> String {
         if path.starts_with('/') { normal(path) } else { normal(&format!("{}/{path}", self.folder.borrow())) }
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::normal;
 
     #[test]
-    fn paths_lose_their_detours() {
+    fn paths_are_normalized() {
         assert_eq!(normal("/a/./b/../c//d/"), "/a/c/d");
         assert_eq!(normal("/../x"), "/x");
         assert_eq!(normal("/"), "/");

@@ -1,4 +1,4 @@
-//! Requests that `fetch` has under way.
+//! Pending requests of `fetch`.
 
 #[cfg_attr(target_family = "wasm", path = "http/outgoing.rs")]
 #[cfg_attr(not(target_family = "wasm"), path = "http/absent.rs")]
@@ -47,12 +47,12 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Why a request failed.
 #[cfg_attr(not(target_family = "wasm"), expect(dead_code, reason = "only the sandbox has a network"))]
 enum Failure {
-    /// The host of the sandbox does not let the script talk to this one.
+    /// The host is not granted to the script.
     Denied,
-    /// What the other side or the way there did.
+    /// The connection or the server failed.
     Broken { code: &'static str, detail: String },
 }
 
@@ -61,7 +61,7 @@ impl Requests {
         self.pending.borrow().is_empty()
     }
 
-    /// Waits for the first answer, at most so long, and hands over what arrived.
+    /// Waits for the first response, up to a limit, and delivers what arrived.
     pub fn wait(&self, limit: Option<Duration>, context: &mut Context) -> JsResult<()> {
         let ready = {
             let pending = self.pending.borrow();
@@ -126,7 +126,7 @@ fn cancel(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
     Ok(JsValue::undefined())
 }
 
-/// Status, names and values of headers in turn, and the body.
+/// Returns the status, alternating names and values of headers, and the body.
 fn describe(answer: Answer, context: &mut Context) -> JsResult<JsValue> {
     let headers = answer.headers.into_iter().flat_map(|(name, value)| [name, value]);
     let headers = JsArray::from_iter(headers.map(|text| JsValue::from(js_string!(text))), context);
@@ -143,7 +143,7 @@ fn failed(failure: &Failure, host: &str, context: &mut Context) -> JsValue {
         Failure::Broken { code, detail } => (*code, format!("fetch failed: `{host}`: {detail}")),
     };
     let error = JsNativeError::typ().with_message(message).into_opaque(context);
-    // A fresh error object takes any property.
+    // A new error object accepts any property.
     _ = error.create_data_property(js_string!("code"), js_string!(code), context);
     error.into()
 }

@@ -1,4 +1,4 @@
-//! Objects that are complete only when somebody asks: what they lack comes from the library when it is first touched.
+//! Objects whose remaining properties are loaded from the library on first use.
 
 use boa_engine::object::builtins::JsProxy;
 use boa_engine::property::PropertyDescriptor;
@@ -6,7 +6,7 @@ use boa_engine::{Context, JsArgs, JsObject, JsResult, JsValue, js_string};
 
 use crate::{builtins, globals, process};
 
-/// Where the rest of an object is found.
+/// Where the remaining properties come from.
 struct Rest {
     knows: fn(&str) -> bool,
     load: fn(&str, &mut Context) -> JsResult<JsValue>,
@@ -26,7 +26,7 @@ const RESTS: [Rest; 5] = [
     Rest { knows: |_| true, load: |name, context| stream_member("stderr", name, context) },
 ];
 
-/// A getter would have to replace itself, and boa's inline caches go wrong when one does. A prototype that answers is not cached.
+/// Uses a proxy as prototype: a getter would have to replace itself, which breaks boa's inline caches.
 pub fn complete<const REST: usize>(object: &JsObject, context: &mut Context) {
     let target = object.prototype().unwrap_or_else(JsObject::with_null_proto);
     let prototype = JsProxy::builder(target).get(get::<REST>).has(has::<REST>).build(context);

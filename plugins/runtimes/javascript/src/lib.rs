@@ -1,7 +1,8 @@
-//! Runs one JavaScript or TypeScript file of a skill, as Node and tsx would on a command line.
+//! Runs one JavaScript or TypeScript file of a skill, like Node and tsx on a command line.
 //!
-//! The language is boa's. What scripts expect of Node lies in `node/` as JavaScript, on top of the few functions in `native`.
-//! Nothing there is parsed before a script touches it, because most scripts are short and start-up is what they pay.
+//! boa implements the language. Node's APIs are implemented in JavaScript in `node/`, on top of the functions in
+//! `native`. Nothing there is parsed before a script uses it, because most scripts are short and start-up time
+//! dominates.
 
 mod bindings;
 mod run;

@@ -1,4 +1,4 @@
-//! ES modules: files of the skill, and everything else dressed as one.
+//! ES modules: files of the skill, and other modules wrapped as ES modules.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use boa_engine::{Context, JsNativeError, JsObject, JsResult, JsString, JsValue, 
 use crate::commonjs;
 use crate::host::Host;
 use crate::positions::Shift;
-use crate::resolve::{Target, Way, folder_of, resolve};
-use crate::source::{Kind, Source, prepare, refused};
+use crate::resolve::{ImportKind, Target, folder_of, resolve};
+use crate::source::{Kind, Source, prepare, unsupported_syntax};
 use crate::{builtins, native};
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub struct Loader {
     modules: RefCell<HashMap<String, Module>>,
 }
 
-/// Starts the main file. The promise of a module is settled by the event loop.
+/// Starts the main file. The event loop settles the promise of a module.
 pub fn start(file: &str, context: &mut Context) -> JsResult<Option<JsPromise>> {
     let source = read(file, context)?;
     if source.kind == Kind::Common {
@@ -40,7 +40,7 @@ pub fn read(file: &str, context: &mut Context) -> JsResult<Source> {
     prepare(file, &bytes).map_err(|fault| fault.into_error(context))
 }
 
-/// Runs an ES module for `require`, which cannot wait: jobs that it needs are run here.
+/// Runs an ES module for `require`, which is synchronous, so pending jobs are run here.
 pub fn require(file: &str, source: Source, context: &mut Context) -> JsResult<JsObject> {
     use boa_engine::builtins::promise::PromiseState;
     let module = loader(context).parse(file, source, context)?;
@@ -49,7 +49,7 @@ pub fn require(file: &str, source: Source, context: &mut Context) -> JsResult<Js
     match promise.state() {
         PromiseState::Fulfilled(_) => Ok(module.namespace(context)),
         PromiseState::Rejected(reason) => {
-            // Taking the reason over is handling it.
+            // Marks the rejection as handled.
             let ignore = boa_engine::NativeFunction::from_fn_ptr(|_, _, _| Ok(JsValue::undefined()));
             let ignore = ignore.to_js_function(context.realm());
             promise.catch(ignore, context)?;
@@ -69,7 +69,7 @@ fn loader(context: &Context) -> Rc<Loader> {
 
 impl Loader {
     fn load(&self, specifier: &str, from: &str, context: &mut Context) -> JsResult<Module> {
-        let target = resolve(specifier, from, Way::Import, context)?;
+        let target = resolve(specifier, from, ImportKind::Import, context)?;
         let key = match &target {
             Target::Builtin(name) => *name,
             Target::File(file) => file,
@@ -88,7 +88,7 @@ impl Loader {
                 }
             }
         };
-        let module = dress(exports, context)?;
+        let module = wrap_exports(exports, context)?;
         self.modules.borrow_mut().insert(key.to_owned(), module.clone());
         Ok(module)
     }
@@ -98,21 +98,21 @@ impl Loader {
             return Ok(module.clone());
         }
         let lead: String =
-            source.borrowed_names.iter().map(|name| format!("const {name} = import.meta[{name:?}]; ")).collect();
+            source.commonjs_names.iter().map(|name| format!("const {name} = import.meta[{name:?}]; ")).collect();
         let width = u32::try_from(lead.len()).expect("five short declarations");
         if let Some(map) = source.map {
             Host::of(context).positions.remember(file, Shift::Generated(Box::new(map), width));
         }
         let text = lead + &source.text;
         let module = Module::parse(EngineSource::from_bytes(&text).with_path(Path::new(file)), None, context)
-            .map_err(|error| refused(file, error, context))?;
+            .map_err(|error| unsupported_syntax(file, error, context))?;
         self.modules.borrow_mut().insert(file.to_owned(), module.clone());
         Ok(module)
     }
 }
 
-/// Anything that is not an ES module exports itself as `default`, and its properties by name.
-fn dress(exports: JsValue, context: &mut Context) -> JsResult<Module> {
+/// Wraps exports of another kind as an ES module: the value as `default`, and its properties by name.
+fn wrap_exports(exports: JsValue, context: &mut Context) -> JsResult<Module> {
     let default = js_string!("default");
     let mut names = vec![default.clone()];
     if let Some(object) = exports.as_object() {
@@ -157,6 +157,6 @@ impl ModuleLoader for Loader {
         set("dirname", js_string!(folder_of(file)).into());
         set("filename", js_string!(file).into());
         set("url", js_string!(native::urls::of_file(file)).into());
-        commonjs::lend(meta, file, context);
+        commonjs::define_commonjs_names(meta, file, context);
     }
 }

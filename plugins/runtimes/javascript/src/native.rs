@@ -1,4 +1,4 @@
-//! What the JavaScript in `node/` is built on, in groups that it asks for by name.
+//! Native functions for the JavaScript in `node/`, in named groups.
 
 pub mod files;
 pub mod descriptors;
@@ -50,7 +50,7 @@ pub fn text(arguments: &[JsValue], index: usize, context: &mut Context) -> JsRes
     Ok(arguments.get_or_undefined(index).to_string(context)?.to_std_string_lossy())
 }
 
-/// The bytes of a `Uint8Array`, or of a text in UTF-8.
+/// Returns the bytes of a `Uint8Array`, or of a text in UTF-8.
 pub fn bytes(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<Vec<u8>> {
     let value = arguments.get_or_undefined(index);
     match value.as_object() {

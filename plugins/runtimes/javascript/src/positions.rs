@@ -1,4 +1,4 @@
-//! Where a running position was written: the engine sees generated text, people see their file.
+//! Maps positions in the generated text to positions in the source files.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,9 +12,9 @@ pub struct Positions {
 
 /// How the text that runs differs from the file.
 pub enum Shift {
-    /// Something stands before the first line.
+    /// A prefix on the first line.
     FirstLine(u32),
-    /// The text was generated, with this much before its first line.
+    /// Generated text, with this prefix on its first line.
     Generated(Box<SourceMap<'static>>, u32),
 }
 
@@ -23,7 +23,7 @@ impl Positions {
         self.files.borrow_mut().insert(file.to_owned(), shift);
     }
 
-    /// Rewrites frames such as `    at name (/skill/file.ts:3:7)` and drops what the engine knows no place for.
+    /// Rewrites frames such as `    at name (/skill/file.ts:3:7)` and drops those without a position.
     pub fn rewrite(&self, frames: &str) -> String {
         let frames = frames.lines().filter(|frame| frame.trim() != "at  (native)");
         frames.map(|frame| self.rewrite_frame(frame)).collect::<Vec<_>>().join("\n")
@@ -78,7 +78,7 @@ impl<'a> Place<'a> {
         Some(Self { file, line: line.parse().ok()?, column: column.parse().ok()? })
     }
 
-    /// The first frame that lies in a file, not in Node's library or the engine.
+    /// Returns the first frame in a file, not in Node's library or the engine.
     pub fn first_in(stack: &'a str) -> Option<Self> {
         stack.lines().filter_map(|line| line.strip_prefix("    at ")).find_map(|frame| {
             let named = frame.strip_suffix(')').and_then(|frame| frame.rsplit_once(" ("));

@@ -1,4 +1,4 @@
-//! `process`, as far as nearly every script needs it. The rest is in `node/internal/process.js`.
+//! The common parts of `process`. The rest is in `node/internal/process.js`.
 
 use boa_engine::object::ObjectInitializer;
 use boa_engine::object::builtins::JsArray;
@@ -12,7 +12,7 @@ use crate::{console, lazy, native};
 
 const VERSION: &str = "22.0.0";
 
-/// What the JavaScript part has.
+/// Implemented in JavaScript.
 const REST: [&str; 35] = [
     "addListener",
     "off",
@@ -122,7 +122,7 @@ fn write_errors(this: &JsValue, arguments: &[JsValue], context: &mut Context) ->
     write(Stream::Errors, this, arguments, context)
 }
 
-/// Text alone is written here; encodings and callbacks are the business of the whole stream.
+/// Writes plain text; the full stream handles encodings and callbacks.
 fn write(stream: Stream, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     if let ([text], Some(_)) = (arguments, arguments.get_or_undefined(0).as_string()) {
         console::write(stream, text.to_string(context)?.to_std_string_lossy().as_bytes());
@@ -143,10 +143,10 @@ fn exit(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<J
         process.set(js_string!("exitCode"), code.clone(), false, context)?;
     }
     let code = final_code(0, context)?;
-    Err(host.leave(code))
+    Err(host.exit(code))
 }
 
-/// What the script ends with: listeners of `exit` may still change it.
+/// Returns the final exit code, which listeners of `exit` may change.
 pub fn final_code(code: u8, context: &mut Context) -> JsResult<u8> {
     let host = Host::of(context);
     let Some(process) = host.builtins.process.borrow().clone() else { return Ok(code) };

@@ -1,4 +1,4 @@
-//! What a script that fails leaves on standard error.
+//! Reports failures of a script on standard error.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use crate::event_loop::Fault;
 use crate::host::Host;
 use crate::positions::Place;
 
-/// As many as Node shows. A stack that overflowed has many more, all alike.
+/// As many as Node shows. After a stack overflow there are many more, all alike.
 const FRAMES: usize = 10;
 
-/// Lets listeners of `uncaughtException` and `unhandledRejection` have it, or prints it.
+/// Passes a fault to listeners of `uncaughtException` and `unhandledRejection`, or prints it.
 ///
-/// An error says that the script is over: with a new fault when a listener failed itself, else reported.
+/// An error means that the script is over: with a new fault if a listener failed, else already reported.
 pub fn handle(fault: Fault, context: &mut Context) -> Result<(), Option<Fault>> {
     let (value, origin) = match fault {
         Fault::Thrown(error) => (opaque(error, context), "uncaughtException"),
@@ -49,7 +49,7 @@ pub fn thrown(error: JsError, context: &mut Context) {
     }
 }
 
-/// The engine ends deep recursion in a way no script can catch; people know it by Node's name.
+/// The engine ends deep recursion with an error that scripts cannot catch; it is shown as Node's `RangeError`.
 fn opaque(error: JsError, context: &mut Context) -> JsValue {
     error.into_opaque(context).unwrap_or_else(|error| {
         let text = error.to_string();
@@ -62,7 +62,7 @@ fn opaque(error: JsError, context: &mut Context) -> JsValue {
         let frames: Vec<_> = frames.lines().take(FRAMES).collect();
         let frames = Host::of(context).positions.rewrite(&frames.join("\n"));
         let stack = js_string!(format!("RangeError: {title}\n{frames}"));
-        // A fresh error object takes any property.
+        // A new error object accepts any property.
         _ = object.create_data_property(js_string!("stack"), stack, context);
         object.into()
     })
@@ -70,7 +70,7 @@ fn opaque(error: JsError, context: &mut Context) -> JsValue {
 
 fn print(value: &JsValue, rejected: bool, context: &mut Context) {
     let stack = stack(value, context).unwrap_or_default();
-    // Stacks of syntax errors begin with the place themselves.
+    // Stacks of syntax errors start with the position.
     let mut text = if stack.starts_with('/') { String::new() } else { excerpt(&stack) };
     let is_error = !stack.is_empty();
     let shown = inspect(value, context).unwrap_or_else(|_| value.display().to_string());
@@ -100,7 +100,7 @@ fn inspect(value: &JsValue, context: &mut Context) -> JsResult<String> {
     Ok(text.to_string(context)?.to_std_string_lossy())
 }
 
-/// The place and the line itself, with a mark below it.
+/// Returns the position and the line, with a marker below it.
 fn excerpt(stack: &str) -> String {
     let Some(place) = Place::first_in(stack) else { return String::new() };
     let Ok(text) = std::fs::read_to_string(place.file) else { return String::new() };
@@ -108,9 +108,9 @@ fn excerpt(stack: &str) -> String {
     pointer(place.file, place.line, place.column, line)
 }
 
-/// A place as compilers print it.
+/// Formats a position like compilers do.
 pub fn pointer(file: &str, line: u32, column: u32, text: &str) -> String {
-    /// Minified code has lines that would bury the message.
+    /// Lines of minified code would bury the message.
     const LINE_CHARS: usize = 200;
     if text.chars().count() > LINE_CHARS {
         return format!("{file}:{line}:{column}\n\n");

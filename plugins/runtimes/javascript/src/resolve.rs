@@ -1,4 +1,4 @@
-//! Which file or built-in module a specifier names.
+//! Resolves specifiers to files or built-in modules.
 
 use std::fs;
 use std::path::Path;
@@ -17,12 +17,12 @@ pub enum Target {
 const ENDINGS: [&str; 7] = [".js", ".cjs", ".mjs", ".ts", ".json", ".mts", ".cts"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ImportKind {
     Require,
     Import,
 }
 
-pub fn resolve(specifier: &str, from: &str, way: Way, context: &mut Context) -> Result<Target, JsError> {
+pub fn resolve(specifier: &str, from: &str, kind: ImportKind, context: &mut Context) -> Result<Target, JsError> {
     let name = specifier.strip_prefix("node:").unwrap_or(specifier);
     if let Some(name) = builtins::find(name) {
         return Ok(Target::Builtin(name));
@@ -30,7 +30,7 @@ pub fn resolve(specifier: &str, from: &str, way: Way, context: &mut Context) -> 
     if specifier.starts_with("node:") || builtins::is_absent(name) {
         let message =
             format!("Node's module '{name}' is not available: scripts run in a sandbox that does not offer it");
-        return Err(missing(message, way, context));
+        return Err(missing(message, kind, context));
     }
     let path = match specifier.strip_prefix("file://") {
         Some(path) => decode(path),
@@ -42,16 +42,16 @@ pub fn resolve(specifier: &str, from: &str, way: Way, context: &mut Context) -> 
                  built-in modules {}",
                 builtins::names().collect::<Vec<_>>().join(", ")
             );
-            return Err(missing(message, way, context));
+            return Err(missing(message, kind, context));
         }
     };
     let path = Host::of(context).absolute(&path);
     find_file(&path).map(Target::File).ok_or_else(|| {
-        let message = match way {
-            Way::Require => format!("Cannot find module '{specifier}'\nRequire stack:\n- {from}"),
-            Way::Import => format!("Cannot find module '{path}' imported from {from}"),
+        let message = match kind {
+            ImportKind::Require => format!("Cannot find module '{specifier}'\nRequire stack:\n- {from}"),
+            ImportKind::Import => format!("Cannot find module '{path}' imported from {from}"),
         };
-        missing(message, way, context)
+        missing(message, kind, context)
     })
 }
 
@@ -71,7 +71,7 @@ fn find_file(path: &str) -> Option<String> {
     if is_file(path) {
         return Some(path.to_owned());
     }
-    // TypeScript writes the ending of the compiled file, which does not exist here.
+    // TypeScript imports use the extension of the compiled file, which does not exist here.
     let written_as = [(".js", ".ts"), (".mjs", ".mts"), (".cjs", ".cts")];
     let compiled = written_as.iter().find_map(|(js, ts)| path.strip_suffix(js).map(|stem| format!("{stem}{ts}")));
     if let Some(compiled) = compiled.filter(|path| is_file(path)) {
@@ -88,14 +88,14 @@ fn find_file(path: &str) -> Option<String> {
         .or_else(|| ENDINGS.iter().map(|ending| format!("{path}/index{ending}")).find(|path| is_file(path)))
 }
 
-/// The `main` of a `package.json`. One string of it does not need a parser for the rest.
+/// Returns the `main` of a `package.json`, without a full JSON parser.
 fn main_of(folder: &str) -> Option<String> {
     let text = fs::read_to_string(format!("{folder}/package.json")).ok()?;
     let value = text.split_once("\"main\"")?.1.trim_start().strip_prefix(':')?.trim_start();
     value.strip_prefix('"')?.split_once('"').map(|(main, _)| main.to_owned())
 }
 
-/// Undoes `%20` and its like.
+/// Decodes percent-encoding.
 fn decode(path: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
@@ -108,10 +108,10 @@ fn decode(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn missing(message: String, way: Way, context: &mut Context) -> JsError {
+fn missing(message: String, kind: ImportKind, context: &mut Context) -> JsError {
     let error = JsNativeError::error().with_message(message).into_opaque(context);
-    let code = if way == Way::Require { "MODULE_NOT_FOUND" } else { "ERR_MODULE_NOT_FOUND" };
-    // A fresh error object takes any property.
+    let code = if kind == ImportKind::Require { "MODULE_NOT_FOUND" } else { "ERR_MODULE_NOT_FOUND" };
+    // A new error object accepts any property.
     _ = error.create_data_property(js_string!("code"), js_string!(code), context);
     JsError::from_opaque(error.into())
 }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_compiled_name_finds_what_was_written() {
+    fn a_compiled_name_finds_its_source() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let root = folder.path().to_str().expect("paths here are text");
         fs::create_dir(format!("{root}/lib")).expect("empty");

@@ -1,4 +1,4 @@
-//! One script from start to exit code.
+//! Runs one script from start to exit code.
 
 use std::rc::Rc;
 
@@ -10,14 +10,14 @@ use crate::host::Host;
 use crate::modules::Loader;
 use crate::{globals, modules, process, report};
 
-/// Calls nested deeper end with Node's `RangeError`. Native frames lie between them at worst, and the stack of the guest must
-/// hold those too.
+/// Deeper calls end with Node's `RangeError`. The guest's stack must hold the native frames between them in the worst
+/// case.
 const CALL_DEPTH: usize = 3_000;
 
 /// Values on the stack of the engine; enough for `CALL_DEPTH` calls with many local variables.
 const STACK_VALUES: usize = 1_000_000;
 
-/// What Node answers when the last promise of a module can never be settled.
+/// Node's exit code for a top-level promise that never settles.
 const UNSETTLED_AWAIT: u8 = 13;
 
 /// Runs the script in this file and returns its exit code.
@@ -35,7 +35,7 @@ pub fn run(file: &str) -> u8 {
     context.insert_data(host.clone());
     globals::install(&mut context);
     let code = execute(&host, &mut context);
-    // The instance ends here; taking the heap apart would only cost time.
+    // The instance ends here, so freeing the heap is a waste of time.
     std::mem::forget(context);
     code
 }
@@ -64,7 +64,7 @@ fn execute(host: &Host, context: &mut Context) -> u8 {
     finish(host, if unsettled { UNSETTLED_AWAIT } else { 0 }, context)
 }
 
-/// Tells listeners of `exit`, who may still change the code.
+/// Notifies listeners of `exit`, which may change the code.
 fn finish(host: &Host, code: u8, context: &mut Context) -> u8 {
     let code = process::final_code(code, context);
     if let Some(code) = host.events.exit.get() {

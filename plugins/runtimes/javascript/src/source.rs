@@ -1,8 +1,8 @@
-//! Files of the skill as text that the engine understands.
+//! Converts the files of a skill to text that the engine understands.
 //!
-//! TypeScript loses its types here. The kind of a file follows from its ending, or else from what it contains: a file without
-//! `import`, `export` and `await` at its top level runs as a `CommonJS` module, whatever `package.json` says, since there is
-//! nothing in it that would behave differently.
+//! Types are stripped from TypeScript. The kind of a file follows from its extension, or else from its contents: a file
+//! without `import`, `export` and top-level `await` runs as a `CommonJS` module regardless of `package.json`, because
+//! it behaves the same either way.
 
 use std::path::Path;
 
@@ -21,10 +21,11 @@ use crate::report;
 pub struct Source {
     pub text: String,
     pub kind: Kind,
-    /// Present when the text was generated.
+    /// Present if the text was generated.
     pub map: Option<SourceMap<'static>>,
-    /// Names of `CommonJS` that a TypeScript module uses. tsx offers them there, because it turns such files into `CommonJS`.
-    pub borrowed_names: Vec<&'static str>,
+    /// Names of `CommonJS` that a TypeScript module uses. tsx provides them, because it compiles such files to
+    /// `CommonJS`.
+    pub commonjs_names: Vec<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +63,7 @@ pub fn prepare(file: &str, bytes: &[u8]) -> Result<Source, SyntaxFault> {
     let mut program = parsed.program;
     let kind = if program.source_type.is_module() { Kind::Module } else { Kind::Common };
     if !program.source_type.is_typescript() {
-        return Ok(Source { text, kind, map: None, borrowed_names: Vec::new() });
+        return Ok(Source { text, kind, map: None, commonjs_names: Vec::new() });
     }
 
     let semantic = SemanticBuilder::new().with_enum_eval(true).build(&program);
@@ -73,11 +74,11 @@ pub fn prepare(file: &str, bytes: &[u8]) -> Result<Source, SyntaxFault> {
     check(file, &text, &transformed.diagnostics)?;
     let options = CodegenOptions { source_map_path: Some(file.into()), ..CodegenOptions::default() };
     let generated = Codegen::new().with_options(options).build(&program);
-    let borrowed_names = if kind == Kind::Module { borrowed_names(&transformed.scoping) } else { Vec::new() };
-    Ok(Source { text: generated.code, kind, map: generated.map.map(SourceMap::into_owned), borrowed_names })
+    let commonjs_names = if kind == Kind::Module { commonjs_names(&transformed.scoping) } else { Vec::new() };
+    Ok(Source { text: generated.code, kind, map: generated.map.map(SourceMap::into_owned), commonjs_names })
 }
 
-fn borrowed_names(scoping: &Scoping) -> Vec<&'static str> {
+fn commonjs_names(scoping: &Scoping) -> Vec<&'static str> {
     let unresolved = scoping.root_unresolved_references();
     let used = |name: &&str| unresolved.keys().any(|unresolved| unresolved.as_str() == *name);
     ["require", "module", "exports", "__filename", "__dirname"].into_iter().filter(used).collect()
@@ -111,21 +112,21 @@ impl SyntaxFault {
         let error = JsNativeError::syntax().with_message(message.clone()).into_opaque(context);
         let place = report::pointer(&file, line, column, &text);
         let stack = format!("{place}SyntaxError: {message}\n    at {file}:{line}:{column}");
-        // A fresh error object takes any property.
+        // A new error object accepts any property.
         _ = error.create_data_property(js_string!("stack"), js_string!(stack), context);
         JsError::from_opaque(error.into())
     }
 }
 
-/// Syntax that oxc knows and the engine does not. Its message has the line, but not the file.
-pub fn refused(file: &str, error: JsError, context: &mut Context) -> JsError {
+/// Reports syntax that oxc supports and the engine does not. The engine's message has the line, but not the file.
+pub fn unsupported_syntax(file: &str, error: JsError, context: &mut Context) -> JsError {
     let Ok(value) = error.into_opaque(context) else {
         return JsNativeError::syntax().with_message(file.to_owned()).into();
     };
     if let Some(object) = value.as_object() {
         let title = value.to_string(context).map(|title| title.to_std_string_lossy()).unwrap_or_default();
         let stack = format!("{title}\n    at {file}");
-        // A fresh error object takes any property.
+        // A new error object accepts any property.
         _ = object.create_data_property(js_string!("stack"), js_string!(stack), context);
     }
     JsError::from_opaque(value)
@@ -151,18 +152,18 @@ mod tests {
     }
 
     #[test]
-    fn types_vanish_and_what_runs_stays() {
+    fn types_are_stripped_and_the_rest_is_kept() {
         let text = "import type { A } from './a';\nenum E { X = 3 }\nclass P { constructor(private n: number) {} }\n\
                     export const y = <T,>(v: T) => v as unknown satisfies unknown;\nconsole.log(E.X, new P(1), __dirname);";
         let source = source("a.ts", text);
         assert!(!source.text.contains("./a") && !source.text.contains("satisfies"), "{}", source.text);
         assert!(source.text.contains("this.n = n") || source.text.contains("n;"), "{}", source.text);
-        assert_eq!(source.borrowed_names, ["__dirname"]);
+        assert_eq!(source.commonjs_names, ["__dirname"]);
     }
 
     #[test]
     fn a_syntax_error_has_a_place() {
-        let fault = prepare("/a.ts", b"let a = 1;\nlet = = 2;").err().expect("this is no TypeScript");
+        let fault = prepare("/a.ts", b"let a = 1;\nlet = = 2;").err().expect("this is not TypeScript");
         assert_eq!((fault.line, fault.text.as_str()), (2, "let = = 2;"));
     }
 }

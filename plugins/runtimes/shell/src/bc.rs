@@ -1,7 +1,6 @@
 //! The calculator `bc`.
 //!
-//! bashkit's own computes in binary floating point and rounds, where `bc` computes in decimals and cuts off. Scripts
-//! print these results.
+//! bashkit's own uses binary floating point and rounds; `bc` uses decimals and truncates. Scripts print these results.
 
 mod decimal;
 mod syntax;
@@ -53,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_cut_off() {
+    fn results_are_truncated() {
         assert_eq!(printed("scale=3; 22/7"), "3.142\n");
         assert_eq!(printed("scale=2; 100*2/3; -1/3; 7%3; .5*.5"), "66.66\n-.33\n.01\n.25\n");
     }

@@ -1,7 +1,7 @@
-//! Understands dates as GNU `date -d` does, where bashkit knows few of its forms.
+//! Parses dates like GNU `date -d`; bashkit supports few of its forms.
 //!
-//! An expression that is understood here reaches bashkit as seconds; any other as it was written. Times without a zone
-//! are UTC, as everywhere in the sandbox.
+//! A supported expression is passed to bashkit as seconds, any other as written. Times without a zone are UTC, as
+//! everywhere in the sandbox.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,8 +13,8 @@ const MONTHS: [&str; 12] = [
 ];
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/// The arguments of `date` or `touch`, with the date in them as `@seconds`.
-pub fn in_seconds(arguments: Vec<String>) -> Vec<String> {
+/// Replaces the dates in the arguments of `date` or `touch` by `@seconds`.
+pub fn resolve_dates(arguments: Vec<String>) -> Vec<String> {
     let mut value_follows = false;
     arguments
         .into_iter()
@@ -37,7 +37,7 @@ fn seconds(expression: &str) -> Option<String> {
     Some(format!("@{found}"))
 }
 
-/// A moment while its parts come in, in any order.
+/// A date and time, assembled from parts in any order.
 #[derive(Default)]
 struct Moment {
     date: Option<(i64, i64, i64)>,
@@ -63,7 +63,7 @@ impl Moment {
         (!words.is_empty()).then(|| moment.resolve(now))
     }
 
-    /// Takes the words of one part, and says how many they were.
+    /// Parses the words of one part and returns how many were used.
     fn take(&mut self, words: &[&str], now: i64) -> Option<usize> {
         let word = words[0];
         if let Some(epoch) = word.strip_prefix('@') {
@@ -166,7 +166,7 @@ impl Moment {
         let months = year * 12 + month - 1 + self.months;
         let mut days = day_number(months.div_euclid(12), months.rem_euclid(12) + 1) + day - 1 + self.days;
         if let Some((weekday, direction)) = self.weekday {
-            // The first of January 1970 was a Thursday.
+            // 1970-01-01 was a Thursday.
             let ahead = (weekday - (days + 4)).rem_euclid(7);
             days += match direction {
                 1 if ahead == 0 => 7,
@@ -178,7 +178,7 @@ impl Moment {
     }
 }
 
-/// The place of a name that may be cut after three letters.
+/// Returns the position of a name, which may be abbreviated to three letters.
 fn named(names: &[&str], word: &str) -> Option<i64> {
     let known = names.iter().position(|name| word.len() >= 3 && name.starts_with(word))?;
     i64::try_from(known).ok()
@@ -215,7 +215,7 @@ fn clock_time(text: &str) -> Option<(i64, Option<i64>)> {
     valid.then_some(((hour * 60 + minute) * 60 + second, offset))
 }
 
-/// Seconds east of Greenwich.
+/// Returns the offset from UTC in seconds.
 fn zone(text: &str) -> Option<i64> {
     if text == "z" {
         return Some(0);
@@ -234,7 +234,8 @@ fn zone(text: &str) -> Option<i64> {
     }
 }
 
-/// Days from 1970 to the first of this month. See Howard Hinnant, "chrono-compatible low-level date algorithms".
+/// Returns the days from 1970 to the first of this month. See Howard Hinnant, "chrono-compatible low-level date
+/// algorithms".
 fn day_number(year: i64, month: i64) -> i64 {
     let shifted = if month <= 2 { year - 1 } else { year };
     let era = shifted.div_euclid(400);
@@ -243,14 +244,14 @@ fn day_number(year: i64, month: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Year, month, day, and the seconds of that day.
+/// Returns year, month, day, and the seconds of that day.
 pub fn date_and_seconds(since_epoch: u64) -> (i64, i64, i64, i64) {
     let seconds = i64::try_from(since_epoch).unwrap_or_default();
     let (year, month, day) = civil(seconds.div_euclid(DAY));
     (year, month, day, seconds.rem_euclid(DAY))
 }
 
-/// Year, month and day of a day since 1970.
+/// Returns year, month and day of a day since 1970.
 fn civil(days: i64) -> (i64, i64, i64) {
     let mut year = 1970 + days.div_euclid(366);
     while day_number(year + 1, 1) <= days {
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_left_to_bashkit() {
+    fn unsupported_dates_are_left_to_bashkit() {
         for expression in ["", "soon", "2024-13-01", "1 banana"] {
             assert_eq!(Moment::parse(expression, NOW), None, "{expression}");
         }

@@ -1,6 +1,6 @@
-//! The devices scripts expect under `/dev`, which the host does not lend.
+//! The devices that scripts expect in `/dev`, which the host does not provide.
 //!
-//! Standard streams and process substitutions are not here: bashkit answers those itself.
+//! bashkit handles standard streams and process substitutions itself.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -9,7 +9,7 @@ use bashkit::{DirEntry, FileType, Metadata};
 
 use crate::random;
 
-/// bashkit reads files as a whole, so an endless device must end somewhere: far beyond what a script takes from it.
+/// bashkit reads whole files, so an endless device needs a limit, far beyond what a script reads.
 const ZERO_BYTES: usize = 1024 * 1024;
 const RANDOM_BYTES: usize = 64 * 1024;
 
@@ -37,7 +37,7 @@ impl Device {
         }
     }
 
-    /// There is no kind for character devices. What matters is that `[ -e ]` and `[ -w ]` hold, and `[ -f ]` does not.
+    /// bashkit has no type for character devices. This makes `[ -e ]` and `[ -w ]` true and `[ -f ]` false.
     pub fn metadata() -> Metadata {
         Metadata { file_type: FileType::Fifo, size: 0, mode: 0o666, modified: UNIX_EPOCH, created: UNIX_EPOCH }
     }

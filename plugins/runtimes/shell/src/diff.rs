@@ -1,4 +1,4 @@
-//! The command `diff`, with the options that scripts use; bashkit's own knows two.
+//! `diff` with the options that scripts use; bashkit's own supports two.
 
 mod changes;
 mod print;
@@ -17,7 +17,7 @@ pub struct Diff;
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each option of the command")]
 struct Options {
-    /// Lines around a change, when they are wanted.
+    /// Number of context lines, if requested.
     context: Option<usize>,
     brief: bool,
     report_same: bool,
@@ -30,12 +30,12 @@ struct Options {
     files: Vec<String>,
 }
 
-/// What is compared, under the names the user gave.
+/// The two paths to compare, as the user wrote them.
 type Pair = (String, String);
 
 enum Task {
     Compare(Pair, Origin),
-    /// The name exists in this folder, and not in the other one.
+    /// The name exists in this folder only.
     OnlyOne(String, String),
 }
 
@@ -56,7 +56,7 @@ impl Builtin for Diff {
             return Ok(ExecResult::err("diff: two files are needed\n".to_owned(), 2));
         };
         let mut report = Report::default();
-        // The last one comes first; a folder puts its entries on top.
+        // A stack: the entries of a folder are pushed on top.
         let mut tasks = vec![Task::Compare((left.clone(), right.clone()), Origin::CommandLine)];
         while let Some(task) = tasks.pop() {
             match task {
@@ -127,8 +127,8 @@ impl Options {
         Ok(())
     }
 
-    /// What of a line counts when it is compared.
-    fn essence(&self, line: &[u8]) -> Vec<u8> {
+    /// Returns what counts when a line is compared.
+    fn comparison_key(&self, line: &[u8]) -> Vec<u8> {
         let mut line = if self.ignore_case { line.to_ascii_lowercase() } else { line.to_vec() };
         if self.ignore_space {
             line.retain(|byte| !byte.is_ascii_whitespace());
@@ -164,8 +164,8 @@ impl Report {
         let (left, right) = match (is_folder(ctx, &pair.0).await, is_folder(ctx, &pair.1).await) {
             (true, true) if enters => return compare_folders(ctx, options, &pair, tasks).await,
             (true, true) => return self.say(&format!("Common subdirectories: {} and {}", pair.0, pair.1)),
-            (true, false) => (beside(&pair.0, &pair.1), pair.1),
-            (false, true) => (pair.0.clone(), beside(&pair.1, &pair.0)),
+            (true, false) => (sibling(&pair.0, &pair.1), pair.1),
+            (false, true) => (pair.0.clone(), sibling(&pair.1, &pair.0)),
             (false, false) => pair,
         };
         let (Some(old), Some(new)) = (self.read(ctx, options, &left).await, self.read(ctx, options, &right).await)
@@ -182,8 +182,9 @@ impl Report {
 
     fn compare_files(&mut self, options: &Options, old: (&str, &Content), new: (&str, &Content)) {
         let lines = [print::lines(&old.1.content), print::lines(&new.1.content)];
-        let essences = lines.each_ref().map(|lines| lines.iter().map(|line| options.essence(line)).collect::<Vec<_>>());
-        let found = changes(&essences[0], &essences[1]);
+        let keys =
+            lines.each_ref().map(|lines| lines.iter().map(|line| options.comparison_key(line)).collect::<Vec<_>>());
+        let found = changes(&keys[0], &keys[1]);
         if found.is_empty() {
             if options.report_same {
                 self.say(&format!("Files {} and {} are identical", old.0, new.0));
@@ -244,7 +245,7 @@ impl Report {
     }
 }
 
-/// Puts what is in both folders on the list of tasks.
+/// Adds the entries of both folders to the tasks.
 async fn compare_folders(ctx: &BuiltinContext<'_>, options: &Options, pair: &Pair, tasks: &mut Vec<Task>) {
     let (old, new) = (names(ctx, &pair.0).await, names(ctx, &pair.1).await);
     let mut all: Vec<&String> = old.iter().chain(&new).collect();
@@ -273,8 +274,8 @@ async fn is_folder(ctx: &BuiltinContext<'_>, name: &str) -> bool {
     ctx.fs.stat(&place(ctx, name)).await.is_ok_and(|metadata| metadata.file_type.is_dir())
 }
 
-/// The file of the same name in this folder.
-fn beside(folder: &str, file: &str) -> String {
+/// Returns the file of the same name in this folder.
+fn sibling(folder: &str, file: &str) -> String {
     let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     format!("{}/{name}", folder.trim_end_matches('/'))
 }

@@ -1,16 +1,16 @@
-//! Writes two kinds of parameter expansions so that bashkit gets them right.
+//! Rewrites two kinds of parameter expansions that bashkit gets wrong.
 //!
-//! An element inside another expansion, as in `${name:+${list[i]}}`, comes out empty unless it has an operator of its own.
-//! And a subscript that is an expansion with an operator, as in `${table[${key:-none}]}`, is not looked up at all.
+//! An array element inside another expansion, as in `${name:+${list[i]}}`, is empty unless it has its own operator. A
+//! subscript that is an expansion with an operator, as in `${table[${key:-none}]}`, is not evaluated.
 //!
-//! The text is not parsed further than this: such an expansion is one also where the shell does not see it, and there
-//! the change does no harm.
+//! The text is not parsed further, so expansions are also rewritten where the shell does not evaluate them; there the
+//! change is harmless.
 
-pub fn clarified(text: String) -> String {
+pub fn adapted(text: String) -> String {
     if text.contains('[') && text.contains("${") { rewritten(&text, false) } else { text }
 }
 
-/// `inside` another expansion?
+/// `inside`: whether the text is inside another expansion.
 fn rewritten(text: &str, inside: bool) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,7 +24,7 @@ fn rewritten(text: &str, inside: bool) -> String {
     result + rest
 }
 
-/// The expansion that this text starts with: how long it is, and how to write it.
+/// Returns the length of the expansion that the text starts with, and its replacement.
 fn expansion(text: &str, inside: bool) -> Option<(usize, String)> {
     let length = closing(text, 2, b'}')? + 1;
     let inner = &text[2..length - 1];
@@ -44,14 +44,14 @@ fn expansion(text: &str, inside: bool) -> Option<(usize, String)> {
     } else {
         let whole = matches!(subscript, "@" | "*");
         let operator = if inside && marks.is_empty() && operand.is_empty() && !whole { ":-" } else { "" };
-        // Quotes inside quotes are lost on bashkit, and subscripts are not split anyway.
+        // bashkit does not support quotes inside quotes, and subscripts are not split anyway.
         let subscript = if inside { subscript.trim_matches('"') } else { subscript };
         format!("${{{marks}{name}[{}]{operand}{operator}}}", rewritten(subscript, false))
     };
     Some((length, meant))
 }
 
-/// Does the subscript need more than a variable or arithmetic?
+/// Whether the subscript needs more than a variable or arithmetic.
 fn is_computed(subscript: &str) -> bool {
     let operator = |inner: &str| inner.contains([':', '%', '/', '^', ',', '[', '-']);
     let with_operator = subscript.match_indices("${").any(|(start, _)| {
@@ -61,7 +61,7 @@ fn is_computed(subscript: &str) -> bool {
     (with_operator || command) && !subscript.contains('#')
 }
 
-/// Where the bracket closes that was opened before `from`. Brackets in between must close, too.
+/// Finds the bracket that closes one opened before `from`. Brackets in between must be balanced.
 fn closing(text: &str, from: usize, bracket: u8) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -82,7 +82,7 @@ fn closing(text: &str, from: usize, bracket: u8) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::clarified;
+    use super::adapted;
 
     #[test]
     fn elements_inside_others_get_an_operator() {
@@ -91,14 +91,14 @@ mod tests {
             ("\"${o[\"$k\"]:+${o[\"$k\"]} < }$3\"", "\"${o[\"$k\"]:+${o[$k]:-} < }$3\""),
             ("${x:+${a[1]:-q}}", "${x:+${a[1]:-q}}"),
         ] {
-            assert_eq!(clarified(written.to_owned()), meant);
+            assert_eq!(adapted(written.to_owned()), meant);
         }
     }
 
     #[test]
-    fn computed_subscripts_are_computed_before() {
+    fn computed_subscripts_are_evaluated_first() {
         assert_eq!(
-            clarified("$((${o[${w:-n}]:-0} + 1))".to_owned()),
+            adapted("$((${o[${w:-n}]:-0} + 1))".to_owned()),
             "$(($(_key=\"${w:-n}\"; printf %s \"${o[$_key]:-0}\") + 1))"
         );
     }
@@ -110,7 +110,7 @@ mod tests {
             "${x:+${#a[@]}} ${x//[^a]/-} ${y%\\}} ${",
             "o[${w:-n}]=1 [ \"$x\" ] [[ $y ]]",
         ] {
-            assert_eq!(clarified(text.to_owned()), text);
+            assert_eq!(adapted(text.to_owned()), text);
         }
     }
 }

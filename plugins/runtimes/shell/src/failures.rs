@@ -1,19 +1,19 @@
-//! What a failed file operation is called. Scripts read these words, so they are those of other systems.
+//! Messages of failed file operations. Scripts parse them, so they match those of other systems.
 
 use std::borrow::Cow;
 use std::io::{Error, ErrorKind};
 
-/// The same failure with the usual words. bashkit prints an error of its own text as it is, and one of the host with a
-/// number behind it that means nothing outside of WASI.
-pub fn in_usual_words(error: &Error) -> bashkit::Error {
-    Error::new(error.kind(), words(error)).into()
+/// Returns the error with its standard message. bashkit prints custom errors as they are, but appends to errors of the
+/// host a number that is meaningless outside WASI.
+pub fn with_standard_message(error: &Error) -> bashkit::Error {
+    Error::new(error.kind(), standard_message(error)).into()
 }
 
 pub fn of_kind(kind: ErrorKind) -> bashkit::Error {
-    in_usual_words(&Error::from(kind))
+    with_standard_message(&Error::from(kind))
 }
 
-pub fn words(error: &Error) -> Cow<'static, str> {
+pub fn standard_message(error: &Error) -> Cow<'static, str> {
     Cow::Borrowed(match error.kind() {
         ErrorKind::NotFound => "No such file or directory",
         ErrorKind::ReadOnlyFilesystem => "Read-only file system",
@@ -34,7 +34,7 @@ pub fn words(error: &Error) -> Cow<'static, str> {
 fn without_number(error: &Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error ") {
-        Some((words, _)) => words.to_owned(),
+        Some((message, _)) => message.to_owned(),
         None => text,
     }
 }

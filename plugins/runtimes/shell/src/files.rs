@@ -1,7 +1,7 @@
-//! The folders the host lent, as bashkit's file system.
+//! The folders that the host lends, as bashkit's file system.
 //!
-//! bashkit resolves links itself and asks for `stat` without following them. Reading and writing follow links as the host
-//! does, which spares it the search.
+//! bashkit resolves links itself and calls `stat` without following them. Reads and writes follow links in the host,
+//! which saves bashkit the lookup.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,12 +14,12 @@ use async_trait::async_trait;
 use bashkit::{DirEntry, FileSystem, FileSystemExt, FileType, Metadata, Result};
 
 use crate::devices::{self, Device};
-use crate::failures::{in_usual_words, of_kind};
+use crate::failures::{of_kind, with_standard_message};
 use crate::{script, sourced};
 
 #[derive(Default)]
 pub struct LentFiles {
-    /// What `chmod` set. WASI has no permissions, and a script that makes a file executable means to run it.
+    /// Modes set by `chmod`. WASI has no permissions, and a script that makes a file executable means to run it.
     modes: Mutex<HashMap<PathBuf, u32>>,
 }
 
@@ -34,7 +34,7 @@ impl LentFiles {
             FileType::File
         };
         let modified = found.modified().unwrap_or(UNIX_EPOCH);
-        let mode = self.chosen_mode(path).unwrap_or_else(|| usual_mode(path, file_type));
+        let mode = self.chosen_mode(path).unwrap_or_else(|| default_mode(path, file_type));
         Metadata { file_type, size: found.len(), mode, modified, created: found.created().unwrap_or(modified) }
     }
 
@@ -51,8 +51,8 @@ impl LentFiles {
     }
 }
 
-/// Programs may be run, other files may not: by their ending, or without one by their first line.
-fn usual_mode(path: &Path, file_type: FileType) -> u32 {
+/// Programs are executable and other files are not: by extension, or without one by the first line.
+fn default_mode(path: &Path, file_type: FileType) -> u32 {
     let runs = match (file_type, path.extension().and_then(|ending| ending.to_str())) {
         (FileType::File, Some(ending)) => matches!(ending, "sh" | "bash"),
         (FileType::File, None) => names_interpreter(path),
@@ -76,9 +76,10 @@ impl FileSystem for LentFiles {
         if let Some(device) = Device::at(path) {
             return Ok(device.read());
         }
-        // Hosts open a folder for reading and then fail in different ways.
-        let content = fs::read(path)
-            .map_err(|error| if path.is_dir() { of_kind(ErrorKind::IsADirectory) } else { in_usual_words(&error) })?;
+        // Hosts fail in different ways when a folder is opened for reading.
+        let content = fs::read(path).map_err(|error| {
+            if path.is_dir() { of_kind(ErrorKind::IsADirectory) } else { with_standard_message(&error) }
+        })?;
         Ok(if sourced::is_expected(path) { script::adapted(content).into_bytes() } else { content })
     }
 
@@ -86,7 +87,7 @@ impl FileSystem for LentFiles {
         if Device::at(path).is_some() {
             return Ok(());
         }
-        fs::write(path, content).map_err(|error| in_usual_words(&error))
+        fs::write(path, content).map_err(|error| with_standard_message(&error))
     }
 
     async fn append_file(&self, path: &Path, content: &[u8]) -> Result<()> {
@@ -94,16 +95,16 @@ impl FileSystem for LentFiles {
             return Ok(());
         }
         let opened = fs::OpenOptions::new().append(true).create(true).open(path);
-        opened.and_then(|mut file| file.write_all(content)).map_err(|error| in_usual_words(&error))
+        opened.and_then(|mut file| file.write_all(content)).map_err(|error| with_standard_message(&error))
     }
 
     async fn mkdir(&self, path: &Path, recursive: bool) -> Result<()> {
         let made = if recursive { fs::create_dir_all(path) } else { fs::create_dir(path) };
-        made.map_err(|error| in_usual_words(&error))
+        made.map_err(|error| with_standard_message(&error))
     }
 
     async fn remove(&self, path: &Path, recursive: bool) -> Result<()> {
-        remove(path, recursive).map_err(|error| in_usual_words(&error))?;
+        remove(path, recursive).map_err(|error| with_standard_message(&error))?;
         self.choose_mode(path, None);
         Ok(())
     }
@@ -115,7 +116,7 @@ impl FileSystem for LentFiles {
         if devices::is_folder(path) {
             return Ok(devices::folder());
         }
-        let found = fs::symlink_metadata(path).map_err(|error| in_usual_words(&error))?;
+        let found = fs::symlink_metadata(path).map_err(|error| with_standard_message(&error))?;
         Ok(self.metadata(path, &found))
     }
 
@@ -124,9 +125,9 @@ impl FileSystem for LentFiles {
             return Ok(devices::entries());
         }
         let mut entries = Vec::new();
-        for entry in fs::read_dir(path).map_err(|error| in_usual_words(&error))? {
-            let entry = entry.map_err(|error| in_usual_words(&error))?;
-            // A file that vanished since the folder was read is no reason to fail.
+        for entry in fs::read_dir(path).map_err(|error| with_standard_message(&error))? {
+            let entry = entry.map_err(|error| with_standard_message(&error))?;
+            // A file removed since the folder was read is not an error.
             let Ok(found) = entry.metadata() else { continue };
             let metadata = self.metadata(&entry.path(), &found);
             entries.push(DirEntry { name: entry.file_name().to_string_lossy().into_owned(), metadata });
@@ -141,11 +142,11 @@ impl FileSystem for LentFiles {
 
     async fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         match fs::rename(from, to) {
-            // `/skill`, `/work` and `/tmp` look like one file system and are several.
+            // `/skill`, `/work` and `/tmp` look like one file system but are several.
             Err(error) if error.kind() == ErrorKind::CrossesDevices => {
-                copy_all(from, to).and_then(|()| remove(from, true)).map_err(|error| in_usual_words(&error))?;
+                copy_all(from, to).and_then(|()| remove(from, true)).map_err(|error| with_standard_message(&error))?;
             }
-            renamed => renamed.map_err(|error| in_usual_words(&error))?,
+            renamed => renamed.map_err(|error| with_standard_message(&error))?,
         }
         let mode = self.chosen_mode(from);
         self.choose_mode(from, None);
@@ -158,28 +159,28 @@ impl FileSystem for LentFiles {
             let content = self.read_file(from).await?;
             return self.write_file(to, &content).await;
         }
-        fs::copy(from, to).map(drop).map_err(|error| in_usual_words(&error))
+        fs::copy(from, to).map(drop).map_err(|error| with_standard_message(&error))
     }
 
     async fn symlink(&self, target: &Path, link: &Path) -> Result<()> {
         #[expect(deprecated, reason = "the only stable way to make a link on WASI")]
         let linked = fs::soft_link(target, link);
-        linked.map_err(|error| in_usual_words(&error))
+        linked.map_err(|error| with_standard_message(&error))
     }
 
     async fn read_link(&self, path: &Path) -> Result<PathBuf> {
-        fs::read_link(path).map_err(|error| in_usual_words(&error))
+        fs::read_link(path).map_err(|error| with_standard_message(&error))
     }
 
     async fn chmod(&self, path: &Path, mode: u32) -> Result<()> {
-        fs::metadata(path).map_err(|error| in_usual_words(&error))?;
+        fs::metadata(path).map_err(|error| with_standard_message(&error))?;
         self.choose_mode(path, Some(mode));
         Ok(())
     }
 
     async fn set_modified_time(&self, path: &Path, time: SystemTime) -> Result<()> {
         let opened = fs::OpenOptions::new().write(true).open(path).or_else(|_| fs::File::open(path));
-        opened.and_then(|file| file.set_modified(time)).map_err(|error| in_usual_words(&error))
+        opened.and_then(|file| file.set_modified(time)).map_err(|error| with_standard_message(&error))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Runs one shell script of a skill, as `bash FILE` would on a command line.
+//! Runs one shell script of a skill, like `bash FILE` on a command line.
 //!
-//! The language and its commands are bashkit's. This crate gives it the folders the host lent, the real output streams and
-//! no limits of its own: time, memory and disk are the host's to limit.
+//! bashkit implements the language and its commands. This crate connects it to the folders that the host lends and the
+//! real output streams, without limits of its own: the host limits time, memory and disk.
 
 mod bindings;
 mod run;

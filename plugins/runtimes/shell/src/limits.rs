@@ -1,11 +1,11 @@
-//! bashkit's own limits, switched off: the host stops a script that takes too much, and says so better.
+//! Disables bashkit's own limits: the host stops a script that exceeds its limits, with a better message.
 
 use std::time::Duration;
 
 use bashkit::ExecutionLimits;
 
-/// What remains are depths (functions, substitutions, subshells, syntax): they keep a deep recursion from ending in a
-/// trap, which would lose the message.
+/// Depth limits (functions, substitutions, subshells, syntax) remain: they keep deep recursion from trapping, which
+/// would lose the message.
 pub fn unlimited() -> ExecutionLimits {
     ExecutionLimits {
         max_work_units: u64::MAX,
@@ -14,7 +14,7 @@ pub fn unlimited() -> ExecutionLimits {
         max_commands: usize::MAX,
         max_loop_iterations: usize::MAX,
         max_total_loop_iterations: usize::MAX,
-        // So long that no deadline can be computed, which spares one look at the clock per command.
+        // Too long for a deadline to be computed, which saves a clock call per command.
         timeout: Duration::MAX,
         parser_timeout: Duration::MAX,
         max_input_bytes: usize::MAX,

@@ -1,4 +1,4 @@
-//! The command `ls`, in the format that scripts cut into columns; bashkit's own has another one, and no order but two.
+//! `ls` in the format that scripts parse; bashkit's own has another format and only two sort orders.
 
 mod entry;
 mod long;
@@ -59,7 +59,7 @@ impl Listing<'_, '_> {
         self.options.sort(&mut folders);
         let titled = self.options.recursive || self.options.operands.len() > 1;
         self.print(&files);
-        // The last folder is listed first; a folder puts those below it on top.
+        // A stack: the last folder is listed first, and subfolders are pushed on top.
         let mut pending: Vec<String> = folders.into_iter().rev().map(|folder| folder.name).collect();
         while let Some(folder) = pending.pop() {
             if titled {
@@ -71,7 +71,7 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// Prints a folder, and returns the ones in it that are to follow.
+    /// Prints a folder and returns its subfolders that are still to be listed.
     async fn list_folder(&mut self, folder: &str) -> Vec<String> {
         let path = self.place(folder);
         let found = match self.ctx.fs.read_dir(&path).await {
@@ -132,14 +132,14 @@ impl Listing<'_, '_> {
             Layout::Long => long::print(&mut self.output, entries, self.options),
             Layout::Lines => {
                 for entry in entries {
-                    let _ = writeln!(self.output, "{}", self.options.shown(entry));
+                    let _ = writeln!(self.output, "{}", self.options.display_name(entry));
                 }
             }
-            Layout::Together(separator) if !entries.is_empty() => {
-                let names: Vec<String> = entries.iter().map(|entry| self.options.shown(entry)).collect();
+            Layout::Joined(separator) if !entries.is_empty() => {
+                let names: Vec<String> = entries.iter().map(|entry| self.options.display_name(entry)).collect();
                 let _ = writeln!(self.output, "{}", names.join(separator));
             }
-            Layout::Together(_) => {}
+            Layout::Joined(_) => {}
         }
     }
 

@@ -1,13 +1,13 @@
-//! Puts bashkit's messages into the usual words, and says why a well-known command is missing.
+//! Rewrites bashkit's messages to those of bash, and explains why a well-known command is missing.
 //!
-//! bashkit adds advice to "command not found", for its own users. Here the message is what bash prints, and for commands
+//! bashkit adds advice for its own users to "command not found". Here the message is that of bash, and for commands
 //! that can never work in the sandbox a second line gives the reason.
 
 use std::borrow::Cow;
 
 const MISSING: &str = ": command not found";
 
-/// Left in some messages by bashkit; no command says so.
+/// An internal prefix in some bashkit messages.
 const INTERNAL: &str = ": io error: ";
 
 /// Commands that need another program or a network.
@@ -22,8 +22,8 @@ const KNOWN: &[&str] = &[
     "terraform", "tmux", "ts-node", "tsx", "uv", "uvx", "vi", "vim", "wget", "yarn", "yum", "zsh",
 ];
 
-pub fn in_usual_words(stderr: &[u8]) -> Cow<'_, [u8]> {
-    // Bytes that are no text are not from the shell.
+pub fn standardized(stderr: &[u8]) -> Cow<'_, [u8]> {
+    // Output that is not UTF-8 does not come from the shell.
     match std::str::from_utf8(stderr) {
         Ok(text) if text.contains(MISSING) || text.contains(INTERNAL) => Cow::Owned(
             text.replace(INTERNAL, ": ").split_inclusive('\n').map(explained).collect::<String>().into_bytes(),
@@ -49,10 +49,10 @@ fn explained(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::in_usual_words;
+    use super::standardized;
 
     fn text(stderr: &str) -> String {
-        String::from_utf8(in_usual_words(stderr.as_bytes()).into_owned()).expect("text stays text")
+        String::from_utf8(standardized(stderr.as_bytes()).into_owned()).expect("text stays text")
     }
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_script_stay() {
+    fn messages_of_the_script_are_unchanged() {
         let own = "error: git: command not found. Install it\n";
         assert_eq!(text(own), own);
     }

@@ -1,4 +1,4 @@
-//! Hands output on while it is produced: the host may stop the script at any moment.
+//! Forwards output while it is produced, because the host may stop the script at any time.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use bashkit::OutputCallback;
 
 use crate::messages;
 
-/// What bashkit calls after each command that said something.
+/// Returns the callback that bashkit calls after each command with output.
 pub fn callback() -> OutputCallback {
     Box::new(|stdout, stderr| {
         write(std::io::stdout().lock(), stdout.as_bytes());
@@ -15,10 +15,10 @@ pub fn callback() -> OutputCallback {
 }
 
 pub fn to_stderr(bytes: &[u8]) {
-    write(std::io::stderr().lock(), &messages::in_usual_words(bytes));
+    write(std::io::stderr().lock(), &messages::standardized(bytes));
 }
 
-/// A stream that takes no more is the host's decision, and no reason to stop the script.
+/// A closed stream is the host's decision and must not stop the script.
 fn write(mut stream: impl Write, bytes: &[u8]) {
     if !bytes.is_empty() {
         let _ = stream.write_all(bytes).and_then(|()| stream.flush());

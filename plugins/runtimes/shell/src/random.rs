@@ -1,6 +1,6 @@
-//! Random bytes from the host, also when the instance was copied from a snapshot.
+//! Random bytes from the host, even if the instance was copied from a snapshot.
 
-/// For `RANDOM`, which would otherwise repeat itself in every copy of a snapshot.
+/// Seeds `RANDOM`, which would otherwise repeat in every copy of a snapshot.
 pub fn seed() -> u32 {
     let mut seed = [0; 4];
     seed.copy_from_slice(&bytes(4));

@@ -1,4 +1,4 @@
-//! One run of one script: from a prepared shell and this instance's environment to an exit code.
+//! Runs one script in a prepared shell with the environment of this instance.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use bashkit::{Error, ExecOptions, ShellState};
 use crate::shell::Shell;
 use crate::{failures, output, random, script, shell};
 
-/// Where a script starts when the host names no folder.
+/// The working folder unless the host sets one.
 const DEFAULT_FOLDER: &str = "/skill";
 
-/// bashkit's mark for an exported variable in [`ShellState::var_attrs`].
+/// bashkit's flag for exported variables in [`ShellState::var_attrs`].
 const EXPORTED: u8 = 0b0001_0000;
 
 /// Runs the script in this file and returns its exit code. Output goes to the standard streams while it is produced.
@@ -20,7 +20,7 @@ pub fn run(file: &str) -> u8 {
     let script = match script::read(file) {
         Ok(script) => script,
         Err(error) => {
-            output::to_stderr(format!("bash: {file}: {}\n", failures::words(&error)).as_bytes());
+            output::to_stderr(format!("bash: {file}: {}\n", failures::standard_message(&error)).as_bytes());
             return 127;
         }
     };
@@ -30,13 +30,13 @@ pub fn run(file: &str) -> u8 {
     let options = ExecOptions::new().arg0(file).streaming(output::callback());
     let outcome = runtime.block_on(async {
         if is_copy {
-            // In a snapshot, random numbers and the clock stand still.
+            // In a snapshot, random numbers and the clock are frozen.
             bash.exec(&format!("RANDOM={} SECONDS=0", random::seed())).await?;
         }
         bash.exec_with_options(&script, options).await
     });
     let code = match outcome {
-        // As a process would report it.
+        // Truncated to eight bits, like the status of a process.
         Ok(result) => u8::try_from(result.exit_code & 0xff).expect("masked to eight bits"),
         Err(error) => {
             let (code, message) = described(file, &error);
@@ -44,12 +44,12 @@ pub fn run(file: &str) -> u8 {
             code
         }
     };
-    // The instance ends here, so nobody needs the memory back.
+    // The instance ends here, so freeing memory is a waste of time.
     std::mem::forget((bash, runtime));
     code
 }
 
-/// A fresh shell with exactly these variables exported, in the folder that `PWD` names.
+/// Returns a new shell state that exports exactly these variables, in the folder that `PWD` names.
 fn with_environment(mut state: ShellState, file: &str, mut environment: HashMap<String, String>) -> ShellState {
     let folder = environment.entry("PWD".to_owned()).or_insert_with(|| DEFAULT_FOLDER.to_owned());
     state.cwd = PathBuf::from(folder.as_str());
@@ -57,7 +57,7 @@ fn with_environment(mut state: ShellState, file: &str, mut environment: HashMap<
     for name in ["HOME", "USER"] {
         state.variables.remove(name);
     }
-    // bashkit knows neither. They stand still, which suffices for a date and for a file name.
+    // bashkit supports neither. Constant values suffice for a date and for a file name.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     state.variables.insert("EPOCHSECONDS".to_owned(), now.as_secs().to_string());
     state.variables.insert("EPOCHREALTIME".to_owned(), format!("{}.{:06}", now.as_secs(), now.subsec_micros()));
@@ -71,7 +71,7 @@ fn with_environment(mut state: ShellState, file: &str, mut environment: HashMap<
     state
 }
 
-/// What ended the shell itself, with the code that bash gives it.
+/// Describes what ended the shell itself, with the exit code of bash.
 fn described(file: &str, error: &Error) -> (u8, String) {
     match error {
         Error::Parse { message, line, .. } => (2, format!("{file}: line {line}: {message}\n")),

@@ -1,11 +1,11 @@
-//! The text of a script, with the changes that bashkit needs. They stay on their line, so that messages name the right one.
+//! Adapts the text of a script to bashkit. Line numbers are unchanged, so that messages name the right line.
 
 use std::borrow::Cow;
 
 use crate::expansions;
 
-/// bashkit knows which file a function comes from only when the file was sourced. In functions of the script itself
-/// `BASH_SOURCE` is empty, and scripts use it to find their neighbours. Where it is empty, `$0` says the same.
+/// bashkit knows the file of a function only if the file was sourced. In functions of the script itself `BASH_SOURCE`
+/// is empty, but scripts use it to find neighboring files. `$0` has the same value there.
 const SOURCES: [(&str, &str); 4] = [
     ("${BASH_SOURCE[0]}", "${BASH_SOURCE[0]:-$0}"),
     ("${BASH_SOURCE}", "${BASH_SOURCE:-$0}"),
@@ -26,7 +26,7 @@ pub fn adapted(content: Vec<u8>) -> String {
     text.split_inclusive('\n').map(|line| adapted_line(line, &mut literal_until)).collect()
 }
 
-/// Text between `<<'END'` and `END` is for a file or another program, and stays as it is.
+/// Text between `<<'END'` and `END` is for a file or another program, and is not changed.
 fn adapted_line<'text>(line: &'text str, literal_until: &mut Option<&'text str>) -> Cow<'text, str> {
     if let Some(end) = literal_until {
         if line.trim() == *end {
@@ -42,10 +42,10 @@ fn adapted_line<'text>(line: &'text str, literal_until: &mut Option<&'text str>)
         return Cow::Borrowed(line);
     }
     let meant = SOURCES.iter().fold(line.to_owned(), |text, (written, meant)| text.replace(written, meant));
-    Cow::Owned(expansions::clarified(meant))
+    Cow::Owned(expansions::adapted(meant))
 }
 
-/// The word that ends a here-document, when quotes make its text literal.
+/// Returns the delimiter of a here-document whose text is literal because of quotes.
 fn literal_end(line: &str) -> Option<&str> {
     let (before, after) = line.rsplit_once("<<")?;
     if before.ends_with('<') {
@@ -59,7 +59,7 @@ fn literal_end(line: &str) -> Option<&str> {
 const WARNING: &str =
     "echo \"$0: output goes to the usual streams, because exec cannot write to a command here\" >&2\n";
 
-/// bashkit loses whatever is written after `exec > >(tee log)`. Better to lose the log.
+/// bashkit loses all output after `exec > >(tee log)`. Losing the log is better.
 fn redirects_shell(line: &str) -> bool {
     line.trim_start().strip_prefix("exec ").is_some_and(|rest| {
         let target = rest.trim_start_matches(['1', '2', '&', '>', ' ']);

@@ -1,7 +1,7 @@
-//! The shell before it knows its script: everything that depends on neither environment nor files.
+//! The shell before it knows its script: everything independent of environment and files.
 //!
 //! Registering some 170 commands is most of the work of a trivial script. A host that keeps snapshots calls [`prepare`]
-//! before it takes one; without that, the first run does the same work.
+//! before taking one; otherwise the first run does this work.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{commands, limits};
 
 pub struct Shell {
     pub bash: Bash,
-    /// The state of `bash` when it was new.
+    /// The initial state of `bash`.
     pub fresh: ShellState,
     pub runtime: Runtime,
     /// Whether this may be one of many copies of a snapshot.
@@ -28,13 +28,13 @@ thread_local! {
     static PREPARED: RefCell<Option<Shell>> = const { RefCell::new(None) };
 }
 
-/// Does ahead of time what every run needs. Harmless when repeated.
+/// Does the work that every run needs ahead of time. Idempotent.
 pub fn prepare() {
     let shell = take();
     PREPARED.set(Some(Shell { is_copy: true, ..shell }));
 }
 
-/// The prepared shell, or a new one.
+/// Returns the prepared shell, or a new one.
 pub fn take() -> Shell {
     PREPARED.take().unwrap_or_else(build)
 }
@@ -46,7 +46,7 @@ fn build() -> Shell {
         .session_limits(SessionLimits::unlimited())
         .memory_limits(MemoryLimits::unlimited())
         .builtin_filter(commands::is_offered)
-        .before_tool(Box::new(commands::in_bashkit_words))
+        .before_tool(Box::new(commands::adapt_arguments))
         .builtin("bc", Box::new(Bc))
         .builtin("diff", Box::new(Diff))
         .builtin("ls", Box::new(Ls))

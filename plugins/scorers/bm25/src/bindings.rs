@@ -1,4 +1,4 @@
-//! Rust shapes of world `scorer`. The types below are the ones the whole crate speaks in.
+//! Generated bindings of world `scorer`. The whole crate uses these types.
 
 #![allow(unsafe_code, clippy::all, clippy::pedantic, reason = "generated")]
 

@@ -1,21 +1,21 @@
-//! From the generated traits to a plain scorer, and nothing else.
+//! Maps the generated traits to a plain scorer.
 
 use crate::bindings::exports::skillcell::plugin::scoring::GuestPrepared;
 use crate::bindings::skillcell::plugin::log;
 use crate::bindings::skillcell::plugin::types::{Scored, SkillText, TextChange};
 use std::cell::RefCell;
 
-/// What a component of world `scorer` has to be able to do.
+/// The functions of a component of world `scorer`.
 pub trait Scorer: Default + 'static {
-    /// Takes in a skill, in place of the one that had its number.
+    /// Adds or replaces a skill.
     fn put(&mut self, skill: &SkillText);
-    /// Forgets a skill, if there is one with this number.
+    /// Removes a skill, if there is one with this number.
     fn gone(&mut self, number: u32);
-    /// One entry for each skill, in ascending order of their numbers.
+    /// Returns one entry per skill, in ascending order of their numbers.
     fn score(&self, task: &str) -> Vec<Scored>;
 }
 
-/// A scorer behind the resource of the border.
+/// Implements the WIT resource with a scorer.
 pub struct Prepared<S>(RefCell<S>);
 
 impl<S: Scorer> GuestPrepared for Prepared<S> {

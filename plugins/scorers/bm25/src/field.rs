@@ -1,4 +1,4 @@
-//! The parts of a skill, from the most to the least telling, and the text of each.
+//! The fields of a skill in descending order of weight, and their texts.
 
 use crate::bindings::skillcell::plugin::types::SkillText;
 
@@ -23,7 +23,7 @@ impl Field {
     pub const ALL: [Self; FIELDS] =
         [Self::Name, Self::Keywords, Self::Description, Self::Path, Self::Headings, Self::Body];
 
-    /// What reasons call it.
+    /// Returns the name shown in reasons.
     pub fn title(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -36,19 +36,19 @@ impl Field {
     }
 }
 
-/// Shows every piece of text of a skill with the field it belongs to.
-pub fn each_text(skill: &SkillText, mut see: impl FnMut(Field, &str)) {
+/// Visits every piece of text of a skill with its field.
+pub fn each_text(skill: &SkillText, mut visit: impl FnMut(Field, &str)) {
     let (folders, last) = skill.path.rsplit_once('/').unwrap_or(("", &skill.path));
-    // `_index` and `_root` are places in a tree, not names.
+    // `_index` and `_root` are positions in a tree, not names.
     let named = [skill.name.as_str(), last].into_iter().filter(|name| !name.starts_with('_'));
-    named.for_each(|name| see(Field::Name, name));
-    see(Field::Path, folders);
-    skill.keywords.iter().chain(&skill.aliases).for_each(|keyword| see(Field::Keywords, keyword));
-    see(Field::Description, &skill.description);
+    named.for_each(|name| visit(Field::Name, name));
+    visit(Field::Path, folders);
+    skill.keywords.iter().chain(&skill.aliases).for_each(|keyword| visit(Field::Keywords, keyword));
+    visit(Field::Description, &skill.description);
     let mut in_code = false;
     for line in skill.body.lines() {
         in_code ^= is_fence(line);
-        see(if !in_code && is_heading(line) { Field::Headings } else { Field::Body }, line);
+        visit(if !in_code && is_heading(line) { Field::Headings } else { Field::Body }, line);
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_in_code_is_no_heading() {
+    fn a_comment_in_code_is_not_a_heading() {
         let body = "# Restore\ntext\n```sh\n# stop it\n```\n## Check\n#tag".to_owned();
         let skill = SkillText {
             number: 0,

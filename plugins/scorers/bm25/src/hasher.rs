@@ -1,4 +1,4 @@
-//! A quick hash of short words. The same in every run: there is no source of random numbers here.
+//! A fast hash for short words, the same in every run: there is no source of random numbers here.
 
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -1,7 +1,7 @@
-//! Which skill has which word, how often, in which field.
+//! Inverted index: which skill has which word, how often, in which field.
 //!
-//! A changed skill costs as much as its own words. What is asked later depends only on the skills that are there, not on
-//! how they came.
+//! An update costs as much as the words of the changed skill. Results depend only on the current skills, not on the
+//! order of updates.
 
 use crate::bindings::skillcell::plugin::types::SkillText;
 use crate::field::{FIELDS, Field, each_text};
@@ -14,23 +14,23 @@ use std::rc::Rc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posting {
     pub slot: u32,
-    /// How often in each field; more than 255 times is 255.
+    /// Occurrences in each field, saturating at 255.
     pub counts: [u8; FIELDS],
 }
 
 impl Posting {
-    /// The most telling field with the word.
+    /// Returns the field with the highest weight that has the word.
     pub fn best_field(&self) -> Field {
         let has = |field: &Field| self.counts[*field as usize] > 0;
         Field::ALL.into_iter().find(has).unwrap_or(Field::Body)
     }
 }
 
-/// Words that came into use and went out of it, for who keeps more about words than the index does.
+/// Words added to and removed from the vocabulary, for callers that keep more data per word.
 #[derive(Debug, Default)]
-pub struct Turnover {
-    pub lost: Vec<(Term, Rc<str>)>,
-    pub new: Vec<Term>,
+pub struct TermDelta {
+    pub removed: Vec<(Term, Rc<str>)>,
+    pub added: Vec<Term>,
 }
 
 #[derive(Default)]
@@ -38,11 +38,11 @@ pub struct Index {
     pub vocabulary: Vocabulary,
     /// For each term, sorted by slot.
     postings: Vec<Vec<Posting>>,
-    /// Numbers of the skills may be anything; slots are small and used again.
+    /// Skill numbers are arbitrary; slots are dense and reused.
     slots: BTreeMap<u32, u32>,
     entries: Vec<Entry>,
     unused: Vec<u32>,
-    /// Words in each field, over all skills.
+    /// Number of words in each field, over all skills.
     totals: [u64; FIELDS],
 }
 
@@ -53,36 +53,36 @@ struct Entry {
 }
 
 impl Index {
-    /// Takes in a skill, in place of the one that had its number.
-    pub fn put(&mut self, skill: &SkillText) -> Turnover {
-        let mut turnover = self.gone(skill.number);
+    /// Adds or replaces a skill.
+    pub fn put(&mut self, skill: &SkillText) -> TermDelta {
+        let mut delta = self.gone(skill.number);
         let mut lengths = [0; FIELDS];
         let mut seen: Vec<(Term, Field)> = Vec::new();
         each_text(skill, |field, text| {
             each_word(text, |word| {
                 let (term, is_new) = self.vocabulary.add(word);
                 if is_new {
-                    turnover.new.push(term);
+                    delta.added.push(term);
                 }
                 seen.push((term, field));
                 lengths[field as usize] += 1;
             });
         });
-        let most = self.postings.len().max(seen.iter().map(|(term, _)| *term as usize + 1).max().unwrap_or(0));
-        self.postings.resize_with(most, Vec::new);
+        let required = self.postings.len().max(seen.iter().map(|(term, _)| *term as usize + 1).max().unwrap_or(0));
+        self.postings.resize_with(required, Vec::new);
         let slot = self.new_slot(skill.number);
-        let terms = self.enter(slot, seen);
+        let terms = self.add_postings(slot, seen);
         for (total, length) in self.totals.iter_mut().zip(lengths) {
             *total += u64::from(length);
         }
         self.entries[slot as usize] = Entry { terms, lengths };
-        turnover
+        delta
     }
 
-    /// Forgets a skill, if there is one with this number.
-    pub fn gone(&mut self, number: u32) -> Turnover {
-        let mut turnover = Turnover::default();
-        let Some(slot) = self.slots.remove(&number) else { return turnover };
+    /// Removes a skill, if there is one with this number.
+    pub fn gone(&mut self, number: u32) -> TermDelta {
+        let mut delta = TermDelta::default();
+        let Some(slot) = self.slots.remove(&number) else { return delta };
         self.unused.push(slot);
         let entry = std::mem::take(&mut self.entries[slot as usize]);
         for (total, length) in self.totals.iter_mut().zip(entry.lengths) {
@@ -95,10 +95,10 @@ impl Index {
             }
             if postings.is_empty() {
                 *postings = Vec::new();
-                turnover.lost.push((term, self.vocabulary.remove(term)));
+                delta.removed.push((term, self.vocabulary.remove(term)));
             }
         }
-        turnover
+        delta
     }
 
     fn new_slot(&mut self, number: u32) -> u32 {
@@ -111,10 +111,10 @@ impl Index {
     }
 
     /// Adds the words of a skill and returns the distinct ones.
-    fn enter(&mut self, slot: u32, mut seen: Vec<(Term, Field)>) -> Box<[Term]> {
+    fn add_postings(&mut self, slot: u32, mut seen: Vec<(Term, Field)>) -> Box<[Term]> {
         seen.sort_unstable();
         let of_terms = seen.chunk_by(|left, right| left.0 == right.0);
-        let enter = |of_term: &[(Term, Field)]| {
+        let add_postings = |of_term: &[(Term, Field)]| {
             let mut counts = [0_u8; FIELDS];
             for (_, field) in of_term {
                 counts[*field as usize] = counts[*field as usize].saturating_add(1);
@@ -129,10 +129,10 @@ impl Index {
             postings.insert(place, posting);
             term
         };
-        of_terms.map(enter).collect()
+        of_terms.map(add_postings).collect()
     }
 
-    /// How many skills there are.
+    /// Returns the number of skills.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
@@ -141,12 +141,12 @@ impl Index {
         self.slots.is_empty()
     }
 
-    /// How many slots there may be, some of them without a skill.
-    pub fn most_slots(&self) -> usize {
+    /// Returns the number of slots, some of which may be unused.
+    pub fn slot_count(&self) -> usize {
         self.entries.len()
     }
 
-    /// Every skill by ascending number, with its slot.
+    /// Returns every skill in ascending order of its number, with its slot.
     pub fn skills(&self) -> impl Iterator<Item = (u32, u32)> {
         self.slots.iter().map(|(number, slot)| (*number, *slot))
     }
@@ -155,18 +155,16 @@ impl Index {
         self.slots.get(&number).copied()
     }
 
-    /// The skills with a word.
     pub fn postings(&self, term: Term) -> &[Posting] {
         &self.postings[term as usize]
     }
 
-    /// Where a word is in one skill.
     pub fn posting(&self, term: Term, slot: u32) -> Option<&Posting> {
         let postings = self.postings(term);
         postings.binary_search_by_key(&slot, |posting| posting.slot).ok().map(|place| &postings[place])
     }
 
-    /// The length of each field of a skill beside what is usual: 1 is the average, 0 an empty field.
+    /// Returns the length of each field of a skill relative to the average; 0 for an empty field.
     pub fn relative_lengths(&self, slot: u32) -> [f64; FIELDS] {
         let lengths = self.entries[slot as usize].lengths;
         std::array::from_fn(|field| ratio(u64::from(lengths[field]) * self.slots.len() as u64, self.totals[field]))

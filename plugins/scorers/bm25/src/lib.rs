@@ -1,7 +1,7 @@
 //! Ranks skills for a task by BM25 over weighted fields.
 //!
-//! A skill comes in through [`component`]. [`words`] splits its texts, [`index`] remembers which skill has which word in
-//! which [`field`], and [`bm25`] answers from there.
+//! Skills arrive in [`component`]. [`words`] splits their texts, [`index`] stores which skill has which word in which
+//! [`field`], and [`bm25`] computes scores from it.
 
 pub mod bindings;
 pub mod component;
@@ -11,7 +11,7 @@ pub mod stop_words;
 pub mod vocabulary;
 pub mod hasher;
 pub mod index;
-pub mod worth;
+pub mod weighting;
 pub mod bm25;
 pub mod reason;
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! One short line for people: which words of the task are where in a skill.
+//! Explains a score on one short line: which words of the task are where in a skill.
 
 use crate::bindings::skillcell::plugin::types::Scored;
 use crate::field::{FIELDS, Field};
 
-/// Most words that a reason names for one field.
-const MOST_WORDS: usize = 6;
+/// Maximum number of words per field.
+const MAX_WORDS: usize = 6;
 
 /// Words by field, as in `name: invoice; body: bank`.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Reason<'word> {
 impl<'word> Reason<'word> {
     pub fn add(&mut self, field: Field, word: &'word str) {
         let words = &mut self.words[field as usize];
-        if words.len() < MOST_WORDS && !words.contains(&word) {
+        if words.len() < MAX_WORDS && !words.contains(&word) {
             words.push(word);
         }
     }
@@ -32,27 +32,27 @@ impl std::fmt::Display for Reason<'_> {
     }
 }
 
-/// Reasons are made only for skills that come near to being candidates, and for the best of them.
-const LEAST: f64 = 0.1;
-const MOST: usize = 32;
+/// Reasons are computed only for the best skills with at least this score.
+const MIN_SCORE: f64 = 0.1;
+const MAX_REASONS: usize = 32;
 
-/// The scores, with reasons where anybody looks at them. `reason` is asked with the place of a score.
+/// Adds reasons to the scores that are shown. `reason` is called with the position of a score.
 pub fn with_reasons(scores: impl Iterator<Item = f64>, reason: impl Fn(usize) -> String) -> Vec<Scored> {
     let scores: Vec<f64> = scores.collect();
     let mut scored: Vec<Scored> = scores.iter().map(|score| Scored { score: *score, reason: String::new() }).collect();
-    for place in best(&scores, LEAST, MOST) {
+    for place in best(&scores, MIN_SCORE, MAX_REASONS) {
         scored[place].reason = reason(place);
     }
     scored
 }
 
-/// The best places of a ranking, best first and equal ones in order.
-fn best(scores: &[f64], least: f64, most: usize) -> Vec<usize> {
-    let mut best: Vec<usize> = (0..scores.len()).filter(|place| scores[*place] >= least).collect();
+/// Returns the positions of the best scores, best first; ties in order.
+fn best(scores: &[f64], min: f64, max: usize) -> Vec<usize> {
+    let mut best: Vec<usize> = (0..scores.len()).filter(|place| scores[*place] >= min).collect();
     let order = |left: &usize, right: &usize| scores[*right].total_cmp(&scores[*left]).then(left.cmp(right));
-    if best.len() > most {
-        best.select_nth_unstable_by(most, order);
-        best.truncate(most);
+    if best.len() > max {
+        best.select_nth_unstable_by(max, order);
+        best.truncate(max);
     }
     best.sort_unstable_by(order);
     best
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_by_weight_and_words_once() {
+    fn fields_are_sorted_by_weight_and_words_are_unique() {
         let mut reason = Reason::default();
         reason.add(Field::Body, "bank");
         reason.add(Field::Name, "invoice");
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_are_few_and_in_order() {
+    fn the_best_are_limited_and_sorted() {
         let scores = [0.1, 0.9, 0.5, 0.9, 0.0, 0.5];
         assert_eq!(best(&scores, 0.2, 3), [1, 3, 2]);
         assert_eq!(best(&scores, 0.2, 9), [1, 3, 2, 5]);

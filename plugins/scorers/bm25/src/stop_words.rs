@@ -1,15 +1,14 @@
-//! Words that say nothing about a task, in English and French.
+//! Stop words in English and French.
 
 use crate::hasher::BuildWordHasher;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Whether a folded word is one of them.
 pub fn is_stop_word(word: &str) -> bool {
     word.len() <= LONGEST && ALL.contains(word)
 }
 
-/// Both lists: every word of every skill is looked up here.
+/// Both lists, hashed, because every word of every skill is looked up.
 static ALL: LazyLock<HashSet<&str, BuildWordHasher>> =
     LazyLock::new(|| ENGLISH.iter().chain(FRENCH).copied().collect());
 
@@ -23,7 +22,7 @@ pub fn is_french(word: &str) -> bool {
     FRENCH.binary_search(&word).is_ok()
 }
 
-/// Sorted. `s`, `t`, `ll`, `re`, `ve`, `don` and the like are what an apostrophe leaves behind.
+/// Sorted. `s`, `t`, `ll`, `re`, `ve`, `don` and the like remain after splitting at an apostrophe.
 const ENGLISH: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because",
     "been", "before", "being", "but", "by", "can", "cannot", "could", "couldn", "did", "didn", "do", "does", "doesn",
@@ -37,7 +36,8 @@ const ENGLISH: &[&str] = &[
     "your", "yours",
 ];
 
-/// Sorted, without accents. Single letters are elisions; `c` and `ai` are left out: they are also a language and a subject.
+/// Sorted, without accents. Single letters are elisions. `c` and `ai` are omitted: they are also a language and a
+/// subject.
 const FRENCH: &[&str] = &[
     "a", "afin", "ainsi", "alors", "apres", "au", "aucun", "aucune", "aussi", "autre", "autres", "aux", "avant",
     "avec", "avoir", "avons", "bien", "ca", "ce", "cela", "celle", "celui", "ces", "cet", "cette", "chez", "comme",
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_in_the_form_that_words_have() {
+    fn words_are_normalized() {
         for listed in ENGLISH.iter().chain(FRENCH) {
             let mut words = Vec::new();
             crate::words::each_compound(listed, |word| words.push(word.to_owned()));

@@ -1,4 +1,4 @@
-//! The scorer as the host uses it.
+//! Tests through the interface that the host uses.
 
 use crate::bindings::skillcell::plugin::types::{Scored, SkillText};
 use crate::bm25::Bm25;
@@ -18,7 +18,7 @@ fn skill(number: u32, name: &str, description: &str, body: &str) -> SkillText {
     }
 }
 
-/// Where the word that is asked for stands decides, from the strongest place to the weakest.
+/// Fields from the highest to the lowest weight.
 #[test]
 fn a_word_counts_most_in_the_name_then_keywords_description_and_body() {
     let mut scorer = Bm25::default();
@@ -72,7 +72,7 @@ fn accents_case_keywords_and_aliases_find() {
 }
 
 #[test]
-fn a_task_that_is_about_other_things_scores_little() {
+fn an_unrelated_task_scores_low() {
     let scored = numbers(&office().score("Train a neural network to play chess against the bank manager"));
     assert!(scored.iter().all(|score| *score < 0.2), "{scored:?}");
 }
@@ -92,14 +92,14 @@ fn extreme_tasks_and_texts_give_scores_within_bounds() {
     assert!(Bm25::default().score("invoice").is_empty());
 }
 
-/// What may happen to one of a few skills: a text, or its end.
+/// Changes to a few skills: a new text, or removal.
 fn changes() -> impl Strategy<Value = Vec<(u32, Option<String>)>> {
     prop::collection::vec((0..6_u32, prop::option::weighted(0.7, "[a-d]{1,2}( [a-d]{1,2}){0,5}")), 0..30)
 }
 
 proptest! {
     #[test]
-    fn only_the_skills_that_are_there_matter(changes in changes(), task in "[a-d]{1,2}( [a-d]{1,2}){0,3}") {
+    fn scores_depend_only_on_the_current_skills(changes in changes(), task in "[a-d]{1,2}( [a-d]{1,2}){0,3}") {
         let mut edited = Bm25::default();
         let mut left = BTreeMap::new();
         for (number, text) in changes {

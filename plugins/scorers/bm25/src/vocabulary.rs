@@ -1,10 +1,10 @@
-//! All words of all skills, each under a number.
+//! Assigns a number to every word of every skill.
 
 use crate::hasher::BuildWordHasher;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The number of a word, until no skill has it any more.
+/// The number of a word, valid until no skill has the word.
 pub type Term = u32;
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ impl Vocabulary {
         &self.texts[term as usize]
     }
 
-    /// The number of a word, and whether it is new.
+    /// Returns the number of a word, and whether it is new.
     pub fn add(&mut self, word: &str) -> (Term, bool) {
         if let Some(term) = self.find(word) {
             return (term, false);
@@ -40,7 +40,7 @@ impl Vocabulary {
         (term, true)
     }
 
-    /// Forgets a word and returns it; its number may be given to another.
+    /// Removes a word and returns it; its number may be reused.
     pub fn remove(&mut self, term: Term) -> Rc<str> {
         let text = std::mem::take(&mut self.texts[term as usize]);
         self.terms.remove(&text);

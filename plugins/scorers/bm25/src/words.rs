@@ -1,59 +1,59 @@
-//! Splits text into normalised words: lower case, without accents, compounds also apart.
+//! Splits text into normalized words: lower case, without accents, compounds also split.
 
 use crate::stop_words::is_stop_word;
 
-/// Longer ones are keys, digests and encoded bytes, which nobody asks for.
-const MOST_BYTES: usize = 48;
+/// Longer ones are keys, digests and encoded bytes.
+const MAX_WORD_BYTES: usize = 48;
 
-/// More of a task is not read. Whoever writes more has said what it is about.
-const MOST_OF_A_TASK: usize = 16 << 10;
+/// Only the start of a longer task is read.
+const MAX_TASK_BYTES: usize = 16 << 10;
 
-/// The beginning of a long task.
-pub fn opening(task: &str) -> &str {
-    &task[..task.floor_char_boundary(MOST_OF_A_TASK)]
+/// Returns the start of a long task.
+pub fn task_prefix(task: &str) -> &str {
+    &task[..task.floor_char_boundary(MAX_TASK_BYTES)]
 }
 
-/// Shows every word of a text that can tell something: the parts of a compound, then the compound in one word.
+/// Visits every significant word of a text: the parts of a compound, then the joined compound.
 ///
 /// `E-mail` gives `mail` and `email`, `end-to-end` gives `end` twice and `endtoend`.
-pub fn each_word(text: &str, mut see: impl FnMut(&str)) {
+pub fn each_word(text: &str, mut visit: impl FnMut(&str)) {
     each_compound(text, |compound| {
         if compound.contains('-') {
-            compound.split('-').filter(|part| is_telling_part(part)).for_each(&mut see);
-            see(&compound.replace('-', ""));
+            compound.split('-').filter(|part| is_word_part(part)).for_each(&mut visit);
+            visit(&compound.replace('-', ""));
         } else if !is_stop_word(compound) {
-            see(compound);
+            visit(compound);
         }
     });
 }
 
-/// Whether a part of a compound is a word of its own: the `e` of `e-mail` is not.
-pub fn is_telling_part(part: &str) -> bool {
+/// Whether a part of a compound counts as a word: the `e` of `e-mail` does not.
+pub fn is_word_part(part: &str) -> bool {
     part.len() > 1 && !is_stop_word(part)
 }
 
-/// Shows every word as it is written but folded, with its hyphens, stop words included.
+/// Visits every word, folded, with its hyphens, stop words included.
 ///
-/// A character that is no letter, number or hyphen separates words. The plus and number signs of `C++` and `C#` belong
-/// to them. Scripts without spaces give one word for each character.
-pub fn each_compound(text: &str, mut see: impl FnMut(&str)) {
-    let mut see = |word: &str| {
+/// Any character other than letters, numbers and hyphens separates words. The signs of `C++` and `C#` belong to them.
+/// In scripts without spaces every character is a word.
+pub fn each_compound(text: &str, mut visit: impl FnMut(&str)) {
+    let mut visit = |word: &str| {
         let compound = word.trim_matches('-');
-        if !compound.is_empty() && compound.len() <= MOST_BYTES {
-            see(compound);
+        if !compound.is_empty() && compound.len() <= MAX_WORD_BYTES {
+            visit(compound);
         }
     };
     let mut word = String::new();
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
-        let plain = plain_beginning(rest);
+        let plain = plain_prefix(rest);
         if plain > 0 {
-            let (beginning, after) = rest.split_at(plain);
+            let (prefix, after) = rest.split_at(plain);
             // Most words are in lower case already and need no copy.
             if word.is_empty() && after.bytes().next().is_none_or(ends_word) {
-                see(beginning);
+                visit(prefix);
             } else {
-                word.push_str(beginning);
+                word.push_str(prefix);
             }
             rest = after;
             continue;
@@ -61,48 +61,48 @@ pub fn each_compound(text: &str, mut see: impl FnMut(&str)) {
         rest = &rest[letter.len_utf8()..];
         match letter {
             'A'..='Z' => word.push(letter.to_ascii_lowercase()),
-            '+' | '#' if is_name_of_language(&word) => word.push(letter),
-            // Marks over the letter before.
+            '+' | '#' if is_language_name(&word) => word.push(letter),
+            // Combining accents.
             '\u{300}'..='\u{36f}' => {}
-            _ if letter.is_ascii() || !letter.is_alphanumeric() => finish(&mut word, &mut see),
-            _ if stands_alone(letter) => {
-                finish(&mut word, &mut see);
+            _ if letter.is_ascii() || !letter.is_alphanumeric() => finish(&mut word, &mut visit),
+            _ if is_cjk(letter) => {
+                finish(&mut word, &mut visit);
                 word.push(letter);
-                finish(&mut word, &mut see);
+                finish(&mut word, &mut visit);
             }
             _ => fold_into(&mut word, letter),
         }
     }
-    finish(&mut word, &mut see);
+    finish(&mut word, &mut visit);
 }
 
-fn finish(word: &mut String, see: &mut impl FnMut(&str)) {
+fn finish(word: &mut String, visit: &mut impl FnMut(&str)) {
     if !word.is_empty() {
-        see(word);
+        visit(word);
         word.clear();
     }
 }
 
-/// How many bytes at the beginning are small letters, numbers and hyphens without accents.
-fn plain_beginning(text: &str) -> usize {
+/// Returns the length of the prefix of ASCII lower-case letters, digits and hyphens.
+fn plain_prefix(text: &str) -> usize {
     text.bytes().take_while(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')).count()
 }
 
-/// Whether nothing after a plain beginning belongs to it.
+/// Whether nothing after a plain prefix belongs to the word.
 fn ends_word(next: u8) -> bool {
     next.is_ascii() && !next.is_ascii_uppercase() && !matches!(next, b'+' | b'#')
 }
 
-fn is_name_of_language(word: &str) -> bool {
+fn is_language_name(word: &str) -> bool {
     matches!(word, "c" | "c+" | "f" | "j")
 }
 
-/// Chinese characters and kana.
-fn stands_alone(letter: char) -> bool {
+/// Whether a letter is Chinese or kana.
+fn is_cjk(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Adds a letter in lower case and without its accent.
+/// Appends a letter in lower case and without its accent.
 fn fold_into(word: &mut String, letter: char) {
     for lower in letter.to_lowercase() {
         match lower {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn text_becomes_normalised_words() {
+    fn text_is_split_into_normalized_words() {
         for (text, expected) in [
             ("Rédiger l'Œuvre, naïvement", vec!["rediger", "oeuvre", "naivement"]),
             ("re\u{301}sume\u{301}", vec!["resume"]),
@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_digests_are_no_words() {
+    fn keys_and_digests_are_not_words() {
         assert_eq!(words(&format!("a {} word", "0123456789abcdef".repeat(4))), ["word"]);
     }
 
     proptest! {
         #[test]
-        fn words_of_words_are_the_same(text in "\\PC*") {
+        fn normalizing_is_idempotent(text in "\\PC*") {
             for word in words(&text) {
                 prop_assert!(!word.is_empty());
                 prop_assert!(is_stop_word(&word) || words(&word) == [word.as_str()], "{word:?}");

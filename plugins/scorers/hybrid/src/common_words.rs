@@ -1,15 +1,15 @@
-//! Words that tell little, because everybody uses them for everything.
+//! Words with little meaning.
 
 use crate::stem::stem;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Whether a folded word tells little even when a skill has it.
+/// Whether a folded word says little even if a skill has it.
 pub fn is_common(word: &str) -> bool {
     COMMON.contains(word)
 }
 
-/// Whether it tells nothing that no skill has a word, in any form.
+/// Whether it is insignificant that no skill has the word, in any form.
 pub fn is_vague(word: &str) -> bool {
     is_common(word) || VAGUE.contains(stem(word))
 }
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_in_the_form_that_words_have() {
+    fn words_are_normalized() {
         assert!(is_common("yesterday") && is_common("voudrais") && !is_common("invoice"));
         assert!(is_vague("yesterday") && is_vague("stared") && !is_vague("invoice"));
         assert!(COMMON.iter().chain(VAGUE.iter()).all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())));

@@ -1,27 +1,27 @@
-//! From evidence to a score: how sure it is that a skill fits.
+//! Converts evidence to a score from 0 to 1.
 
 use crate::weights;
 
-/// The neighbours of the best in the ranking, of which one in five tells how much any skill would get.
+/// The background is the evidence at this quantile of the ranking: one in five skills.
 const BACKGROUND_RANK: usize = 5;
 /// With fewer skills, all of them may fit.
-const LEAST_SKILLS: usize = 10;
+const MIN_SKILLS: usize = 10;
 
-/// The score from which on a skill is a candidate.
+/// The minimum score of a candidate.
 const CANDIDATE: f64 = 0.2;
 const HALF: f64 = 0.5;
 
-/// Turns evidence into scores from 0 to 1.
 pub struct Confidence {
     background: f64,
     perfect: f64,
 }
 
 impl Confidence {
-    /// `whole` is the evidence of a skill about every word of the task, `rarest` that of one word that only one skill has.
-    pub fn new(evidence: &[f64], whole: f64, rarest: f64) -> Self {
+    /// `ideal` is the evidence of a skill about every word of the task, `max_idf` that of one word that only one skill
+    /// has.
+    pub fn new(evidence: &[f64], ideal: f64, max_idf: f64) -> Self {
         let length = weights::TASK_LENGTH;
-        let asked = whole.powf(length) * rarest.powf(1.0 - length);
+        let asked = ideal.powf(length) * max_idf.powf(1.0 - length);
         Self {
             background: weights::BACKGROUND * background(evidence),
             perfect: (weights::PERFECT * asked).max(f64::MIN_POSITIVE),
@@ -30,19 +30,18 @@ impl Confidence {
 
     pub fn score(&self, evidence: f64) -> f64 {
         let share = ((evidence - self.background) / self.perfect).max(0.0);
-        bounded(CANDIDATE * (share / CANDIDATE).powf(weights::DISTANCE))
+        bounded(CANDIDATE * (share / CANDIDATE).powf(weights::CONTRAST))
     }
 }
 
-/// Leaves the lower half as it is and lets the upper one come near to 1 without reaching it, so that the better of two good
-/// skills stays the better one.
+/// Keeps the lower half and compresses the upper half below 1, so that the order of good skills is preserved.
 fn bounded(score: f64) -> f64 {
     if score < HALF { score } else { 1.0 - HALF * (-(score - HALF) / HALF).exp() }
 }
 
-/// What a skill gets that happens to share words with the task.
+/// Returns the evidence of a skill that shares words with the task by chance.
 fn background(evidence: &[f64]) -> f64 {
-    let rank = (evidence.len() / BACKGROUND_RANK).max(LEAST_SKILLS);
+    let rank = (evidence.len() / BACKGROUND_RANK).max(MIN_SKILLS);
     if rank >= evidence.len() {
         return 0.0;
     }
@@ -56,11 +55,11 @@ mod tests {
 
     #[test]
     fn scores_are_within_bounds_whatever_the_evidence() {
-        for (evidence, whole) in [(vec![], 0.0), (vec![0.0; 3], 0.0), (vec![1e300; 60], 1e-300), (vec![1.0; 60], 1e300)]
+        for (evidence, ideal) in [(vec![], 0.0), (vec![0.0; 3], 0.0), (vec![1e300; 60], 1e-300), (vec![1.0; 60], 1e300)]
         {
-            let confidence = Confidence::new(&evidence, whole, 4.0);
+            let confidence = Confidence::new(&evidence, ideal, 4.0);
             let scores = evidence.iter().map(|evidence| confidence.score(*evidence));
-            assert!(scores.into_iter().all(|score| (0.0..=1.0).contains(&score)), "{whole}");
+            assert!(scores.into_iter().all(|score| (0.0..=1.0).contains(&score)), "{ideal}");
         }
     }
 

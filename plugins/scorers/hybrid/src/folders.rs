@@ -1,11 +1,11 @@
-//! What the skills in the same folder say: a task for one of them often uses the words of all.
+//! Evidence from the same folder: a task for one skill often uses the words of its siblings.
 
 use crate::weights;
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
-use scorer_bm25::worth::count;
+use scorer_bm25::weighting::count;
 use std::collections::BTreeMap;
 
-/// Each folder under a number, and the folder of each slot.
+/// A number per folder, and the folder of each slot.
 #[derive(Default)]
 pub struct Folders {
     numbers: BTreeMap<Box<str>, usize>,
@@ -34,9 +34,9 @@ impl Folders {
         }
     }
 
-    /// Gives every skill with any evidence a part of the average of its neighbours. The order of the slots decides how sums are
-    /// rounded, so it must not depend on how the skills came.
-    pub fn share(&self, slots: &[u32], by_slot: &mut [f64]) {
+    /// Adds a share of its siblings' average to every skill with any evidence. The order of the slots affects rounding,
+    /// so it must not depend on the order of updates.
+    pub fn share_evidence(&self, slots: &[u32], by_slot: &mut [f64]) {
         let placed = || slots.iter().map(|slot| *slot as usize).filter_map(|slot| Some((slot, self.of_slots[slot]?)));
         let mut sums = vec![0.0; self.sizes.len()];
         placed().for_each(|(slot, folder)| sums[folder] += by_slot[slot]);
@@ -66,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_help_those_that_have_something() {
+    fn siblings_add_to_existing_evidence() {
         let mut folders = Folders::default();
         for (slot, path) in [(0, "a/one"), (1, "a/two"), (2, "a/three"), (3, "b/four"), (4, "a/five")] {
             folders.put(slot, &skill(path));
         }
         folders.gone(4);
         let mut evidence = [4.0, 2.0, 0.0, 2.0, 0.0];
-        folders.share(&[0, 1, 2, 3], &mut evidence);
+        folders.share_evidence(&[0, 1, 2, 3], &mut evidence);
         let expected = [4.0 + weights::NEIGHBOURS, 2.0 + 2.0 * weights::NEIGHBOURS, 0.0, 2.0, 0.0];
         assert!(evidence.iter().zip(expected).all(|(left, right)| (left - right).abs() < 1e-9), "{evidence:?}");
     }

@@ -1,7 +1,7 @@
-//! The score of each skill: names first, then everything else together.
+//! Combines names, words, keywords and folders into a score per skill.
 
 use crate::confidence::Confidence;
-use crate::evidence::{Evidence, evidence, rarest};
+use crate::evidence::{Evidence, evidence, max_idf};
 use crate::folders::Folders;
 use crate::keywords::Keywords;
 use crate::lexicon::Lexicon;
@@ -12,7 +12,7 @@ use scorer_bm25::bindings::skillcell::plugin::types::{Scored, SkillText};
 use scorer_bm25::component::Scorer;
 use scorer_bm25::reason::{Reason, with_reasons};
 
-/// Skills, arranged in every way in which a task may ask for them.
+/// All indexes over the skills.
 #[derive(Default)]
 pub struct Hybrid {
     lexicon: Lexicon,
@@ -41,19 +41,19 @@ impl Scorer for Hybrid {
     fn score(&self, task: &str) -> Vec<Scored> {
         let index = &self.lexicon.index;
         let meanings = meanings(task, &self.lexicon);
-        let Evidence { mut by_slot, whole } = evidence(index, &meanings);
-        self.keywords.add(&meanings, weights::ALL_KEYWORDS * rarest(index), &mut by_slot);
+        let Evidence { mut by_slot, ideal } = evidence(index, &meanings);
+        self.keywords.add(&meanings, weights::ALL_KEYWORDS * max_idf(index), &mut by_slot);
         let slots: Vec<u32> = index.skills().map(|(_, slot)| slot).collect();
-        self.folders.share(&slots, &mut by_slot);
+        self.folders.share_evidence(&slots, &mut by_slot);
         let of_skills: Vec<f64> = slots.iter().map(|slot| by_slot[*slot as usize]).collect();
-        let confidence = Confidence::new(&of_skills, whole, rarest(index));
+        let confidence = Confidence::new(&of_skills, ideal, max_idf(index));
         let named = self.names.in_task(task);
         let score = |(slot, evidence): (&u32, &f64)| {
             let score = confidence.score(*evidence);
             match (named.is_empty(), named.contains(slot)) {
                 (true, _) => score,
                 (false, true) => weights::NAMED + (1.0 - weights::NAMED) * score,
-                (false, false) => weights::BESIDE_NAMED * score,
+                (false, false) => weights::NOT_NAMED * score,
             }
         };
         with_reasons(slots.iter().zip(&of_skills).map(score), |place| {
@@ -64,7 +64,7 @@ impl Scorer for Hybrid {
 }
 
 impl Hybrid {
-    /// For every word of the task, the word of the skill that counts for it.
+    /// Lists, for every word of the task, the matching word of the skill.
     fn reason(&self, meanings: &[Meaning], slot: u32) -> String {
         let index = &self.lexicon.index;
         let mut reason = Reason::default();

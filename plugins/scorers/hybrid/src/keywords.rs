@@ -1,24 +1,24 @@
-//! The score of the engine's own scorer: the share of a skill's keywords that match a word of the task.
+//! The keyword score of the engine: the share of a skill's keywords that match a word of the task.
 
 use crate::meanings::Meaning;
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
+use scorer_bm25::weighting::count;
 use scorer_bm25::words::each_compound;
-use scorer_bm25::worth::count;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shorter words match only themselves: `go` is not `golang`.
-const SHORTEST_PART: usize = 3;
+/// Shorter words match only themselves: `go` does not match `golang`.
+const MIN_PART: usize = 3;
 
-/// Most words of a task that are compared with every keyword.
-const MOST_WORDS: usize = 16;
+/// Maximum number of words of a task that are compared with every keyword.
+const MAX_WORDS: usize = 16;
 
 #[derive(Default)]
 pub struct Keywords {
-    /// Every distinct folded keyword, and beside it its letters and the slots of the skills that have it.
+    /// Every distinct folded keyword; the next two vectors are parallel to it.
     distinct: Vec<Box<str>>,
     letters: Vec<Letters>,
     holders: Vec<Vec<u32>>,
-    /// Where each keyword is in these three.
+    /// Position of each keyword in these vectors.
     position: BTreeMap<Box<str>, usize>,
     /// The keywords of each slot.
     of_slots: BTreeMap<u32, Vec<Box<str>>>,
@@ -65,9 +65,9 @@ impl Keywords {
         }
     }
 
-    /// Adds `all` for every keyword of a skill, or the part of it for a part of them.
+    /// Adds `all` to a skill whose keywords all match, or the matching share of it.
     pub fn add(&self, meanings: &[Meaning], all: f64, by_slot: &mut [f64]) {
-        let words = meanings.iter().filter(|meaning| meaning.weight >= 1.0).take(MOST_WORDS);
+        let words = meanings.iter().filter(|meaning| meaning.weight >= 1.0).take(MAX_WORDS);
         let words: Vec<(&str, Letters)> =
             words.map(|meaning| (meaning.word.as_str(), Letters::of(&meaning.word))).collect();
         let matched = self.letters.iter().enumerate().filter(|(at, letters)| {
@@ -86,13 +86,13 @@ fn folded(keyword: &str) -> Box<str> {
     words.join(" ").into()
 }
 
-/// Whether a word of the task and a keyword mean each other.
+/// Whether a word of the task matches a keyword.
 fn matches(word: &str, keyword: &str) -> bool {
-    let long = |word: &str| word.chars().nth(SHORTEST_PART - 1).is_some();
+    let long = |word: &str| word.chars().nth(MIN_PART - 1).is_some();
     word == keyword || long(word) && long(keyword) && (word.contains(keyword) || keyword.contains(word))
 }
 
-/// Which letters a word has, one bit for each class of letters: tells cheaply that neither word contains the other.
+/// The letters of a word, one bit per class of bytes: a cheap test that neither word contains the other.
 #[derive(Clone, Copy)]
 struct Letters(u64);
 

@@ -1,9 +1,9 @@
-//! The index with what is needed to find words that are written otherwise.
+//! The index, with what is needed to find other forms of a word.
 
 use crate::spelling::Spellings;
 use crate::stem::stem;
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
-use scorer_bm25::index::{Index, Turnover};
+use scorer_bm25::index::{Index, TermDelta};
 use scorer_bm25::vocabulary::Term;
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -17,23 +17,23 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
-    /// Takes in a skill and returns its slot.
+    /// Adds or replaces a skill and returns its slot.
     pub fn put(&mut self, skill: &SkillText) -> u32 {
-        let turnover = self.index.put(skill);
-        self.follow(&turnover);
+        let delta = self.index.put(skill);
+        self.apply(&delta);
         self.index.slot(skill.number).expect("it was just put")
     }
 
-    /// Forgets a skill and returns the slot it had.
+    /// Removes a skill and returns its former slot.
     pub fn gone(&mut self, number: u32) -> Option<u32> {
         let slot = self.index.slot(number)?;
-        let turnover = self.index.gone(number);
-        self.follow(&turnover);
+        let delta = self.index.gone(number);
+        self.apply(&delta);
         Some(slot)
     }
 
-    fn follow(&mut self, turnover: &Turnover) {
-        for (term, word) in &turnover.lost {
+    fn apply(&mut self, delta: &TermDelta) {
+        for (term, word) in &delta.removed {
             let stem = stem(word);
             if let Some(terms) = self.stems.get_mut(stem) {
                 terms.retain(|other| other != term);
@@ -43,7 +43,7 @@ impl Lexicon {
             }
             self.spellings.remove(*term);
         }
-        for term in &turnover.new {
+        for term in &delta.added {
             let word = self.index.vocabulary.text(*term);
             self.stems.entry(stem(word).into()).or_default().push(*term);
             self.spellings.add(*term, word);
@@ -58,14 +58,14 @@ impl Lexicon {
         self.stems.get(stem).map_or(&[], Vec::as_slice)
     }
 
-    /// The words whose stem begins with these letters, by stem.
-    pub fn beginning(&self, letters: &str) -> impl Iterator<Item = (&str, &[Term])> {
+    /// Returns the words whose stem starts with these letters, by stem.
+    pub fn with_prefix(&self, letters: &str) -> impl Iterator<Item = (&str, &[Term])> {
         let from = self.stems.range::<str, _>((Bound::Included(letters), Bound::Unbounded));
         from.take_while(move |(stem, _)| stem.starts_with(letters))
             .map(|(stem, terms)| (stem.as_ref(), terms.as_slice()))
     }
 
-    /// The words that a misspelt one may stand for, with the number of mistakes.
+    /// Returns the words closest to a misspelled one, with the number of mistakes.
     pub fn near(&self, word: &str) -> (Vec<Term>, usize) {
         self.spellings.near(word, |term| self.index.vocabulary.text(term))
     }

@@ -1,9 +1,9 @@
-//! Ranks skills for a task by names, keywords and BM25, forgiving in spelling and language.
+//! Ranks skills for a task by names, keywords and BM25, tolerant of spelling and language.
 //!
-//! [`meanings`] reads the task and says, with the help of [`lexicon`], [`stem`], [`spelling`] and [`thesaurus`], which words
-//! of the skills each of its words may mean. [`evidence`] adds up what that says for each skill, [`keywords`] adds S4's score
-//! and [`folders`] what the neighbours say. [`confidence`] makes a score from 0 to 1 of it, and [`names`] puts first what the
-//! task calls by its name.
+//! [`meanings`] maps each word of the task to words of the skills, using [`lexicon`], [`stem`], [`spelling`] and
+//! [`thesaurus`]. [`evidence`] sums up the matches per skill, [`keywords`] adds the engine's keyword score and
+//! [`folders`] a share from the same folder. [`confidence`] converts the sum to a score from 0 to 1, and [`names`]
+//! ranks skills first that the task names.
 
 pub mod weights;
 pub mod hybrid;

@@ -1,4 +1,4 @@
-//! The words of a task, and which words of the skills each of them may mean.
+//! Maps the words of a task to words of the skills.
 
 use crate::common_words::{is_common, is_vague};
 use crate::lexicon::Lexicon;
@@ -7,43 +7,43 @@ use crate::thesaurus::THESAURUS;
 use crate::weights;
 use scorer_bm25::stop_words;
 use scorer_bm25::vocabulary::Term;
-use scorer_bm25::words::{each_compound, is_telling_part, opening};
+use scorer_bm25::words::{each_compound, is_word_part, task_prefix};
 use std::collections::BTreeSet;
 
-/// Most distinct words that are taken from a task. A long ticket has two hundred.
-const MOST_WORDS: usize = 256;
+/// Maximum number of distinct words of a task. A long ticket has two hundred.
+const MAX_WORDS: usize = 256;
 
-/// Most words for which near ones are looked for, which takes longest.
-const MOST_UNKNOWN: usize = 24;
+/// Maximum number of words for which similar spellings are searched, which is the slowest step.
+const MAX_UNKNOWN: usize = 24;
 
-/// Letters that words with the same beginning share at least.
-const BEGINNING: usize = 5;
+/// Minimum length of a shared prefix.
+const MIN_SHARED_PREFIX: usize = 5;
 
 /// One word of the task.
 #[derive(Debug)]
 pub struct Meaning {
     pub word: String,
-    /// What it is worth beside other words of the same rarity.
+    /// Its weight relative to other words of the same rarity.
     pub weight: f64,
-    /// What is asked for when no skill has the word, beside a word that one skill has.
+    /// Evidence required if no skill has the word, relative to a word that one skill has.
     pub unknown: f64,
-    /// What it may mean, the likeliest first. Nothing when no skill has anything like it.
+    /// What it may mean, most likely first. Empty if no skill has a similar word.
     pub senses: Vec<Sense>,
 }
 
-/// Words of skills that mean the same for this purpose.
+/// Words of skills with the same meaning.
 #[derive(Debug)]
 pub struct Sense {
     pub terms: Vec<Term>,
-    /// How sure it is that they are meant.
+    /// The certainty that they are meant.
     pub certainty: f64,
-    /// Whether it is the word itself in some form, not just one for a like thing.
+    /// Whether it is the word itself in some form, not a related one.
     pub is_same_word: bool,
 }
 
-/// The distinct words of a task in order of appearance, each with its meanings.
+/// Returns the distinct words of a task in order of appearance, with their meanings.
 pub fn meanings(task: &str, lexicon: &Lexicon) -> Vec<Meaning> {
-    let task = opening(task);
+    let task = task_prefix(task);
     let is_french = looks_french(task);
     let mut searches = 0;
     let meaning = |word: String| {
@@ -55,7 +55,7 @@ pub fn meanings(task: &str, lexicon: &Lexicon) -> Vec<Meaning> {
         if is_french || senses.found.is_empty() {
             THESAURUS.translations(stem).iter().for_each(|other| senses.add(other, weights::TRANSLATED, true));
         }
-        if senses.found.is_empty() && searches < MOST_UNKNOWN {
+        if senses.found.is_empty() && searches < MAX_UNKNOWN {
             searches += 1;
             senses.found.extend(near(lexicon, &word));
         }
@@ -73,7 +73,8 @@ pub fn meanings(task: &str, lexicon: &Lexicon) -> Vec<Meaning> {
     words_of(task, lexicon).into_iter().map(meaning).collect()
 }
 
-/// What is asked for when no skill has a word. Numbers, vague words and French ones need not speak of anything else.
+/// Returns the evidence that a missing word requires. Numbers, vague words and French words need not indicate another
+/// topic.
 fn unknown(word: &str, is_french: bool) -> f64 {
     if word.starts_with(|letter: char| letter.is_ascii_digit()) || is_vague(word) {
         weights::UNKNOWN_VAGUE
@@ -96,7 +97,7 @@ struct Senses<'lexicon> {
 }
 
 impl Senses<'_> {
-    /// Adds the words with a stem, if any skill has one and they are not there yet.
+    /// Adds the words with this stem, if any skill has one and they are not listed yet.
     fn add(&mut self, stem: &str, certainty: f64, is_same_word: bool) {
         let terms = self.lexicon.with_stem(stem);
         if !terms.is_empty() && self.found.iter().all(|sense| sense.terms != terms) {
@@ -105,30 +106,30 @@ impl Senses<'_> {
     }
 }
 
-/// Words that only a mistake tells apart, or else those with the same beginning.
+/// Finds words that differ by a typing mistake, or else share a prefix.
 fn near(lexicon: &Lexicon, word: &str) -> Option<Sense> {
     let (terms, mistakes) = lexicon.near(word);
     if !terms.is_empty() {
         return Some(Sense::same(terms, if mistakes < 2 { weights::MISSPELT } else { weights::TWICE_MISSPELT }));
     }
     let start = stem(word);
-    let letters = start.get(..BEGINNING)?;
+    let letters = start.get(..MIN_SHARED_PREFIX)?;
     let alike = |other: &str| {
         let shared = start.bytes().zip(other.bytes()).take_while(|(left, right)| left == right).count();
         4 * shared >= 3 * start.len().max(other.len())
     };
     let terms: Vec<Term> =
-        lexicon.beginning(letters).filter(|(other, _)| alike(other)).flat_map(|(_, terms)| terms).copied().collect();
-    (!terms.is_empty()).then(|| Sense::same(terms, weights::SAME_BEGINNING))
+        lexicon.with_prefix(letters).filter(|(other, _)| alike(other)).flat_map(|(_, terms)| terms).copied().collect();
+    (!terms.is_empty()).then(|| Sense::same(terms, weights::SAME_PREFIX))
 }
 
-/// The words of a task once each. Compounds come apart, and in one word where a skill has it so: `roll back`, `roll-back` and
-/// `rollback` are the same.
+/// Returns each word of a task once. Compounds are split, and joined where a skill has the joined form: `roll back`,
+/// `roll-back` and `rollback` are equal.
 fn words_of(task: &str, lexicon: &Lexicon) -> Vec<String> {
     let mut words = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut see = |word: &str| {
-        if words.len() < MOST_WORDS && !seen.contains(word) {
+    let mut visit = |word: &str| {
+        if words.len() < MAX_WORDS && !seen.contains(word) {
             seen.insert(word.to_owned());
             words.push(word.to_owned());
         }
@@ -137,20 +138,20 @@ fn words_of(task: &str, lexicon: &Lexicon) -> Vec<String> {
     each_compound(task, |compound| {
         let is_compound = compound.contains('-');
         if is_compound {
-            compound.split('-').filter(|part| is_telling_part(part)).for_each(&mut see);
+            compound.split('-').filter(|part| is_word_part(part)).for_each(&mut visit);
         } else if !stop_words::is_stop_word(compound) {
-            see(compound);
+            visit(compound);
         }
         let joined = if is_compound { compound.replace('-', "") } else { before.clone() + compound };
         if (is_compound || !before.is_empty()) && lexicon.exact(&joined).is_some() {
-            see(&joined);
+            visit(&joined);
         }
         compound.clone_into(&mut before);
     });
     words
 }
 
-/// Whether the small words of a task are rather French than English.
+/// Whether the stop words of a task are rather French than English.
 fn looks_french(task: &str) -> bool {
     let (mut french, mut english) = (0_u32, 0_u32);
     each_compound(task, |word| {
@@ -203,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_things_are_not_found() {
+    fn unrelated_words_are_not_found() {
         for (task, text) in [("offer", "order"), ("knit", "unit"), ("go", "golang"), ("the", "the"), ("cat", "car")] {
             assert_eq!(first_meanings(task, text), [""; 0], "{task}");
         }
     }
 
     #[test]
-    fn the_small_words_tell_the_language() {
+    fn stop_words_reveal_the_language() {
         assert!(looks_french("Comment faire une sauvegarde de la base ?"));
         assert!(!looks_french("How do I make a backup of the base?"));
         assert!(!looks_french(""));

@@ -1,10 +1,10 @@
-//! Skills that a task calls by their name.
+//! Skills that a task calls by name.
 
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
-use scorer_bm25::words::{each_compound, opening};
+use scorer_bm25::words::{each_compound, task_prefix};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which skills have which name: `web-research`, or with its path `office/web-research`.
+/// Skills by name: `web-research`, or with its path `office/web-research`.
 #[derive(Default)]
 pub struct Names {
     slots: BTreeMap<String, Vec<u32>>,
@@ -34,12 +34,12 @@ impl Names {
         }
     }
 
-    /// The slots of the skills that a task names.
+    /// Returns the slots of the skills that a task names.
     ///
-    /// A task names a skill when it says nothing else, or when it has the name in one piece and not by chance: with a hyphen
-    /// or a slash, in quotes or backticks, or beside the word `skill`.
+    /// A task names a skill if it consists of the name only, or contains the name as one piece on purpose: with a
+    /// hyphen or a slash, in quotes or backticks, or next to the word `skill`.
     pub fn in_task(&self, task: &str) -> BTreeSet<u32> {
-        let task = opening(task).trim();
+        let task = task_prefix(task).trim();
         let pieces: Vec<&str> = task.split(char::is_whitespace).filter(|piece| !piece.is_empty()).collect();
         let mut found = self.slots_of(task);
         for (place, piece) in pieces.iter().enumerate() {
@@ -67,7 +67,7 @@ fn is_skill(piece: &str) -> bool {
     piece.trim_matches(|letter: char| !letter.is_alphanumeric()).eq_ignore_ascii_case("skill")
 }
 
-/// A name in the form that names are compared in: `Web Research` is `web-research`.
+/// Normalizes a name for comparison: `Web Research` becomes `web-research`.
 fn folded(name: &str) -> String {
     let segments = name.split('/').map(|segment| {
         let mut words = Vec::new();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_where_they_are_meant() {
+    fn names_are_found_where_they_are_used_as_names() {
         for (task, expected) in [
             ("Web Research", &[0][..]),
             ("please use web-research, now", &[0]),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_has_no_name() {
+    fn a_removed_skill_has_no_name() {
         let mut names = names();
         names.gone(1);
         assert!(names.in_task("tracing").is_empty());

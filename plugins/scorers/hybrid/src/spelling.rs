@@ -1,34 +1,34 @@
-//! Words that are written nearly alike.
+//! Finds words with a similar spelling.
 
 use scorer_bm25::vocabulary::Term;
 
-/// Shorter words are too like each other: `car` and `cat`.
-const SHORTEST: usize = 4;
+/// Shorter words are too similar: `car` and `cat`.
+const MIN_LENGTH: usize = 4;
 
-/// From this length on, two mistakes are forgiven.
+/// From this length on, two mistakes are tolerated.
 const LONG: usize = 8;
 
-/// All words in which mistakes are looked for, so arranged that nearly all are ruled out at a glance.
+/// A signature per word, which rules out nearly all candidates cheaply.
 #[derive(Default)]
 pub struct Spellings {
-    looks: Vec<Look>,
+    signatures: Vec<Signature>,
 }
 
-/// How many letters a word has and which. Zero letters stand for no word.
+/// The length and letters of a word. A length of 0 marks an unused entry.
 #[derive(Clone, Copy, Default)]
-struct Look {
+struct Signature {
     letters: u32,
     length: u32,
 }
 
-impl Look {
+impl Signature {
     fn of(word: &str) -> Self {
         let letters = word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 32));
         Self { letters, length: u32::try_from(word.len()).unwrap_or(u32::MAX) }
     }
 
-    /// Whether the words may be this many mistakes apart. A mistake changes at most two letters.
-    fn may_be(self, other: Self, mistakes: u32) -> bool {
+    /// Whether the words may differ by this many mistakes. A mistake changes at most two letters.
+    fn may_match(self, other: Self, mistakes: u32) -> bool {
         (self.letters ^ other.letters).count_ones() <= 2 * mistakes && self.length.abs_diff(other.length) <= mistakes
     }
 }
@@ -36,46 +36,46 @@ impl Look {
 impl Spellings {
     pub fn add(&mut self, term: Term, word: &str) {
         let place = term as usize;
-        if self.looks.len() <= place {
-            self.looks.resize(place + 1, Look::default());
+        if self.signatures.len() <= place {
+            self.signatures.resize(place + 1, Signature::default());
         }
-        let can_be_meant = word.len() >= SHORTEST - 1 && is_plain(word);
-        self.looks[place] = if can_be_meant { Look::of(word) } else { Look::default() };
+        let can_be_meant = word.len() >= MIN_LENGTH - 1 && is_plain(word);
+        self.signatures[place] = if can_be_meant { Signature::of(word) } else { Signature::default() };
     }
 
     pub fn remove(&mut self, term: Term) {
-        self.looks[term as usize] = Look::default();
+        self.signatures[term as usize] = Signature::default();
     }
 
-    /// The words that a misspelt one may stand for, all with the same least number of mistakes.
+    /// Returns the words closest to a misspelled one, with the number of mistakes.
     pub fn near<'word>(&self, word: &str, text: impl Fn(Term) -> &'word str) -> (Vec<Term>, usize) {
-        if word.len() < SHORTEST || !is_plain(word) {
+        if word.len() < MIN_LENGTH || !is_plain(word) {
             return (Vec::new(), 0);
         }
-        let most = if word.len() >= LONG { 2 } else { 1 };
-        let look = Look::of(word);
-        let (mut near, mut least) = (Vec::new(), most);
-        for (term, other) in (0..).zip(&self.looks) {
-            if other.length == 0 || !look.may_be(*other, if least == 1 { 1 } else { 2 }) {
+        let max = if word.len() >= LONG { 2 } else { 1 };
+        let signature = Signature::of(word);
+        let (mut near, mut best) = (Vec::new(), max);
+        for (term, other) in (0..).zip(&self.signatures) {
+            if other.length == 0 || !signature.may_match(*other, if best == 1 { 1 } else { 2 }) {
                 continue;
             }
             let other = text(term);
-            if !begins_alike(word, other) {
+            if !starts_alike(word, other) {
                 continue;
             }
-            let Some(mistakes) = mistakes(word, other, least) else { continue };
-            if mistakes < least {
+            let Some(mistakes) = mistakes(word, other, best) else { continue };
+            if mistakes < best {
                 near.clear();
-                least = mistakes;
+                best = mistakes;
             }
             near.push(term);
         }
-        (near, least)
+        (near, best)
     }
 }
 
-/// Hardly anybody misses the first letter, except by swapping it with the second.
-fn begins_alike(left: &str, right: &str) -> bool {
+/// The first letter is rarely wrong, except when swapped with the second.
+fn starts_alike(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     left[0] == right[0] || left[0] == right[1] && left[1] == right[0]
 }
@@ -84,14 +84,14 @@ fn is_plain(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// How many letters are wrong, missing, too many or swapped with their neighbour, if not more than `most`.
-fn mistakes(left: &str, right: &str, most: usize) -> Option<usize> {
+/// Returns the Damerau-Levenshtein distance, if it is at most `max`.
+fn mistakes(left: &str, right: &str, max: usize) -> Option<usize> {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let prefix = left.iter().zip(right).take_while(|(one, other)| one == other).count();
     let (left, right) = (&left[prefix..], &right[prefix..]);
     let suffix = left.iter().rev().zip(right.iter().rev()).take_while(|(one, other)| one == other).count();
     let (left, right) = (&left[..left.len() - suffix], &right[..right.len() - suffix]);
-    if left.len().abs_diff(right.len()) > most {
+    if left.len().abs_diff(right.len()) > max {
         return None;
     }
     let width = right.len() + 1;
@@ -113,7 +113,7 @@ fn mistakes(left: &str, right: &str, most: usize) -> Option<usize> {
         }
     }
     let mistakes = rows[rows.len() - 1];
-    (mistakes <= most).then_some(mistakes)
+    (mistakes <= max).then_some(mistakes)
 }
 
 #[cfg(test)]
@@ -154,9 +154,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_near_word_is_ruled_out_at_a_glance(left in "[a-f]{4,10}", right in "[a-f]{4,10}") {
+        fn signatures_never_rule_out_a_similar_word(left in "[a-f]{4,10}", right in "[a-f]{4,10}") {
             if let Some(count) = mistakes(&left, &right, 2) {
-                prop_assert!(Look::of(&left).may_be(Look::of(&right), u32::try_from(count).unwrap()));
+                prop_assert!(Signature::of(&left).may_match(Signature::of(&right), u32::try_from(count).unwrap()));
             }
         }
     }

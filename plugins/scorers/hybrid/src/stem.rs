@@ -1,8 +1,8 @@
-//! The part of a word that stays when it is inflected, for English and French alike.
+//! A stemmer for English and French.
 //!
-//! It only has to be the same for the forms of one word; it need not be a word itself.
+//! The stem only has to be the same for all forms of a word; it need not be a word itself.
 
-/// Endings that are taken off, the longest first, each with the fewest letters that must be left.
+/// Endings to remove, longest first, each with the minimum length of what remains.
 const ENDINGS: &[(&str, usize)] = &[
     ("issements", 4),
     ("issement", 4),
@@ -61,13 +61,14 @@ const ENDINGS: &[(&str, usize)] = &[
     ("x", 4),
 ];
 
-/// The stem of a folded word. Short words, and those that are not made of letters alone, are their own.
+/// Returns the stem of a folded word. Short words, and those with other characters than letters, are returned
+/// unchanged.
 pub fn stem(word: &str) -> &str {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) || word.ends_with("ss") {
         return word;
     }
     let fits = |(ending, least): &&(&str, usize)| {
-        // The `y` of `deploy` belongs to it, that of `query` becomes `ies`.
+        // The `y` of `deploy` is part of the stem; that of `query` becomes `ies`.
         let is_vowel = |at: usize| b"aeiou".contains(&word.as_bytes()[at]);
         let long_enough = word.len() >= ending.len() + least;
         word.ends_with(ending) && long_enough && (*ending != "y" || !is_vowel(word.len() - 2))
@@ -76,7 +77,7 @@ pub fn stem(word: &str) -> &str {
     undoubled(&word[..word.len() - ending.len()])
 }
 
-/// `runn` of `running` is `run`.
+/// Turns `runn` (from `running`) into `run`.
 fn undoubled(stem: &str) -> &str {
     let bytes = stem.as_bytes();
     match bytes {
@@ -108,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn different_words_keep_their_difference() {
+    fn different_words_have_different_stems() {
         for (left, right) in [("process", "proceed"), ("test", "text"), ("order", "ordinal"), ("cv", "cvs")] {
             assert_ne!(stem(left), stem(right));
         }
     }
 
     #[test]
-    fn a_stem_is_a_beginning() {
+    fn a_stem_is_a_prefix() {
         for word in ["", "a", "c++", "2fa", "été", "address", "numbers"] {
             assert!(word.starts_with(stem(word)) && (word.is_empty() || !stem(word).is_empty()), "{word}");
         }

@@ -1,4 +1,4 @@
-//! The scorer as the host uses it.
+//! Tests through the interface that the host uses.
 
 use crate::hybrid::Hybrid;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn office() -> Hybrid {
     scorer
 }
 
-/// The number of the best skill, if its score makes it a candidate.
+/// Returns the best skill, if its score makes it a candidate.
 fn best(task: &str) -> Option<usize> {
     let scored = office().score(task);
     let best = (0..scored.len()).max_by(|left, right| scored[*left].score.total_cmp(&scored[*right].score));
@@ -54,7 +54,7 @@ fn best(task: &str) -> Option<usize> {
 }
 
 #[test]
-fn tasks_find_their_skill_in_many_words() {
+fn tasks_find_their_skill_in_various_wordings() {
     for (task, expected) in [
         ("invoice with vat", 0),
         ("Invioce for the custmer", 0),
@@ -71,14 +71,14 @@ fn tasks_find_their_skill_in_many_words() {
 }
 
 #[test]
-fn a_skill_that_is_named_comes_first() {
+fn a_named_skill_comes_first() {
     let scored = office().score("Follow people/onboarding and make an invoice with vat and billing for it");
     assert!(scored[2].score >= 0.9 && scored[2].score > scored[0].score + 0.05, "{scored:?}");
     assert!(scored[2].reason.starts_with("called by its name"), "{scored:?}");
 }
 
 #[test]
-fn a_skill_that_is_named_leads_clearly_whatever_else_the_task_says() {
+fn a_named_skill_leads_clearly_whatever_else_the_task_says() {
     let every_word = "kubernetes debug pods crash loop find out why a pod does not start in the cluster";
     let scored = office().score(&format!("devops/rollback: {every_word}, {every_word}"));
     let others = scored.iter().enumerate().filter(|(number, _)| *number != 4).map(|(_, scored)| scored.score);
@@ -87,7 +87,7 @@ fn a_skill_that_is_named_leads_clearly_whatever_else_the_task_says() {
 }
 
 #[test]
-fn of_two_skills_with_the_same_words_the_one_whose_keywords_all_match_is_better() {
+fn with_equal_words_the_skill_whose_keywords_all_match_is_better() {
     let mut scorer = office();
     scorer.put(&skill(20, "a/first", &["kiln"], "Fire clay in it."));
     scorer.put(&skill(21, "a/other", &["kiln", "glaze", "clay bodies", "cones"], "Fire clay in it."));
@@ -96,7 +96,7 @@ fn of_two_skills_with_the_same_words_the_one_whose_keywords_all_match_is_better(
 }
 
 #[test]
-fn tasks_about_other_things_find_nothing() {
+fn unrelated_tasks_find_nothing() {
     for task in ["how long do I cook rice", "the rules of chess for beginners", "", "the", "🦀", "quelle heure est-il"]
     {
         assert_eq!(best(task), None, "{task}: {:?}", office().score(task));
@@ -124,7 +124,7 @@ fn extreme_tasks_and_texts_give_scores_within_bounds() {
     assert!(Hybrid::default().score("invoice").is_empty());
 }
 
-/// What may happen to one of a few skills: a text, or its end.
+/// Changes to a few skills: a new text, or removal.
 fn changes() -> impl Strategy<Value = Vec<(u32, Option<String>)>> {
     let text =
         "(hotel|invoice|bill|invoices|billing|deploy|facture|travel)( (hotels|invoic|bills|deployed|[a-c]{1,2})){0,5}";
@@ -133,7 +133,7 @@ fn changes() -> impl Strategy<Value = Vec<(u32, Option<String>)>> {
 
 proptest! {
     #[test]
-    fn only_the_skills_that_are_there_matter(changes in changes(), task in "(facture|hotel|invioce|bills|deploying|a-b|ab)( (hotel|bill|[a-c]{1,2})){0,3}") {
+    fn scores_depend_only_on_the_current_skills(changes in changes(), task in "(facture|hotel|invioce|bills|deploying|a-b|ab)( (hotel|bill|[a-c]{1,2})){0,3}") {
         let mut edited = Hybrid::default();
         let mut left = BTreeMap::new();
         for (number, text) in changes {

@@ -1,53 +1,52 @@
-//! Other words for a word: English ones for French, such that stand for each other, and such that go together.
+//! Related words: English translations of French words, synonyms, and words of the same topic.
 
 use crate::stem::stem;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The format is told in each file.
+/// The format is described in each file.
 const FRENCH: &str = include_str!("../data/french.txt");
 const SYNONYMS: &str = include_str!("../data/synonyms.txt");
 const TOPICS: &str = include_str!("../data/topics.txt");
 
-/// Stems of words by the stem of the word that leads to them.
-type Leads = BTreeMap<&'static str, Vec<&'static str>>;
+/// Stems of related words by stem.
+type Links = BTreeMap<&'static str, Vec<&'static str>>;
 
-/// Read once, whatever is prepared.
 pub static THESAURUS: LazyLock<Thesaurus> = LazyLock::new(Thesaurus::read);
 
 pub struct Thesaurus {
-    translations: Leads,
-    synonyms: Leads,
-    related: Leads,
+    translations: Links,
+    synonyms: Links,
+    related: Links,
 }
 
 impl Thesaurus {
     fn read() -> Self {
-        let (mut translations, mut synonyms, mut related) = (Leads::new(), Leads::new(), Leads::new());
+        let (mut translations, mut synonyms, mut related) = (Links::new(), Links::new(), Links::new());
         for (french, english) in pairs(FRENCH) {
-            lead(&mut translations, french, english);
+            link(&mut translations, french, english);
         }
         for group in lines(SYNONYMS) {
-            lead(&mut synonyms, group, group);
+            link(&mut synonyms, group, group);
         }
         for (topic, words) in pairs(TOPICS) {
-            lead(&mut related, topic, words);
-            lead(&mut related, words, topic);
+            link(&mut related, topic, words);
+            link(&mut related, words, topic);
         }
         Self { translations, synonyms, related }
     }
 
-    /// Stems of English words for a French one.
+    /// Returns the stems of English words for a French one.
     pub fn translations(&self, stem: &str) -> &[&'static str] {
         self.translations.get(stem).map_or(&[], Vec::as_slice)
     }
 
-    /// Stems of words that may be used instead.
+    /// Returns the stems of synonyms.
     pub fn synonyms(&self, stem: &str) -> &[&'static str] {
         self.synonyms.get(stem).map_or(&[], Vec::as_slice)
     }
 
-    /// Stems of words that are used when the same is spoken of.
+    /// Returns the stems of words of the same topic.
     pub fn related(&self, stem: &str) -> &[&'static str] {
         self.related.get(stem).map_or(&[], Vec::as_slice)
     }
@@ -61,9 +60,9 @@ fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
     lines(text).filter_map(|line| line.split_once(':'))
 }
 
-fn lead(leads: &mut Leads, from: &'static str, to: &'static str) {
+fn link(links: &mut Links, from: &'static str, to: &'static str) {
     for word in from.split_whitespace().map(stem) {
-        let others = leads.entry(word).or_default();
+        let others = links.entry(word).or_default();
         for other in to.split_whitespace().map(stem) {
             if other != word && !others.contains(&other) {
                 others.push(other);
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_hold_what_words_look_like() {
+    fn files_contain_normalized_words() {
         for line in lines(SYNONYMS) {
             assert!(line.split_whitespace().count() > 1, "{line}");
         }
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn words_lead_to_others_whatever_their_form() {
+    fn related_words_are_found_in_any_form() {
         let thesaurus = &THESAURUS;
         assert!(thesaurus.translations(stem("factures")).contains(&stem("invoice")));
         assert!(thesaurus.synonyms(stem("bills")).contains(&stem("invoices")));

@@ -1,7 +1,7 @@
-//! A scorer for skillcell: the share of a task's words that a skill has, each word counted by where it stands.
+//! A scorer for skillcell: the share of a task's words that a skill has, weighted by where they occur.
 //!
-//! `wit/scoring.wit` says what a scorer is asked and which limits it has. The ranking is plain Rust, so `cargo test` can try
-//! it without a sandbox; the last part of this file makes a component of it.
+//! `wit/scoring.wit` describes the interface and the limits. The ranking is plain Rust, so `cargo test` runs without a
+//! sandbox; the last part of this file exports it as a component.
 
 mod bindings {
     wit_bindgen::generate!({ path: "wit", world: "scorer" });
@@ -13,20 +13,20 @@ use bindings::skillcell::plugin::types::{Scored, SkillText, TextChange};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much a word of the task counts when it stands in the skill's name, and in its other parts.
+/// Weight of a word in the skill's name, and in its other parts.
 const NAME: f64 = 1.0;
 const KEYWORDS: f64 = 0.9;
 const DESCRIPTION: f64 = 0.6;
 const BODY: f64 = 0.2;
 
-/// Words that say nothing about a task.
+/// Words without meaning for a task.
 const STOP_WORDS: [&str; 14] = [
     "a", "an", "and", "for", "how", "i", "in", "is", "my", "of", "on", "the", "to", "with",
 ];
 
-/// The skills by number, each as its words and how much they count.
+/// The skills by number, each with its words and their weights.
 ///
-/// Both maps are sorted: answers come in the order of the numbers, and are the same every time.
+/// Both maps are sorted, so that answers are in the order of the numbers and reproducible.
 #[derive(Default)]
 struct Ranking {
     skills: BTreeMap<u32, BTreeMap<String, f64>>,
@@ -51,7 +51,7 @@ impl Ranking {
     }
 }
 
-/// The words of a skill. One that stands in several places counts as in the best of them.
+/// Returns the words of a skill. A word in several places gets the highest weight.
 fn weighted_words(skill: &SkillText) -> BTreeMap<String, f64> {
     let listed = [skill.keywords.join(" "), skill.aliases.join(" ")].join(" ");
     let places = [
@@ -67,7 +67,7 @@ fn weighted_words(skill: &SkillText) -> BTreeMap<String, f64> {
     weights
 }
 
-/// From 0 when no word of the task is there, to 1 when all are in the name.
+/// Returns 0 if no word of the task matches, and 1 if all are in the name.
 fn fit(task: &BTreeSet<String>, skill: &BTreeMap<String, f64>) -> Scored {
     let found: Vec<(&str, f64)> = task
         .iter()
@@ -76,7 +76,7 @@ fn fit(task: &BTreeSet<String>, skill: &BTreeMap<String, f64>) -> Scored {
     let sum: f64 = found.iter().map(|(_, weight)| weight).sum();
     let names: Vec<&str> = found.iter().map(|(word, _)| *word).collect();
     Scored {
-        // An empty task fits nothing; without this it would be 0 / 0, which is no score.
+        // An empty task matches nothing; without this the score would be 0 / 0.
         score: sum / task.len().max(1) as f64,
         reason: if names.is_empty() {
             String::new()
@@ -86,7 +86,7 @@ fn fit(task: &BTreeSet<String>, skill: &BTreeMap<String, f64>) -> Scored {
     }
 }
 
-/// The words of a text in lower case, without those that say nothing.
+/// Returns the words of a text in lower case, without stop words.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .map(str::to_lowercase)
@@ -99,12 +99,12 @@ impl Guest for Scorer {
     type Prepared = Prepared;
 }
 
-/// The ranking, as skillcell holds it between calls.
+/// The ranking, which skillcell keeps between calls.
 struct Prepared(RefCell<Ranking>);
 
 impl GuestPrepared for Prepared {
     fn new() -> Self {
-        // Without this a panic is only a trap. With it the operator reads the message and the line.
+        // Without this hook a panic is only a trap; with it the operator sees the message and the line.
         std::panic::set_hook(Box::new(|panic| {
             log::write(log::Level::Warn, &panic.to_string())
         }));

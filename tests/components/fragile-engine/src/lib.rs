@@ -1,4 +1,4 @@
-//! The real engine behind a reader that breaks on request: what a file tells it to do, it does.
+//! The real engine with a reader that fails on request: commands are in the text of files.
 
 #![expect(unsafe_code, reason = "generated: the exports of the component")]
 
@@ -42,10 +42,10 @@ impl Root for FragileRoot {
     fn read_text(&self, path: &str) -> Result<String, ReadError> {
         log::write(Level::Debug, &format!("the engine reads {path}"));
         let text = self.handle.read_text(path);
-        // Also when it is told that the file is set aside.
-        assert!(text.is_ok() || !path.ends_with("stubborn.md"), "asked to crash for ever");
+        // Even if the file is quarantined.
+        assert!(text.is_ok() || !path.ends_with("stubborn.md"), "asked to crash forever");
         let text = text?;
-        let again = !self.seen.borrow_mut().insert(path.to_owned());
+        let was_read_before = !self.seen.borrow_mut().insert(path.to_owned());
         if text.contains("fragile: crash") {
             panic!("asked to crash");
         }
@@ -54,21 +54,23 @@ impl Root for FragileRoot {
                 std::hint::black_box(&text);
             }
         }
-        // As long as that file is there.
-        if let Some(holder) = text.split("fragile: held by ").nth(1).and_then(|rest| rest.split_whitespace().next()) {
-            log::write(Level::Debug, &format!("the engine is held by {holder}"));
-            while self.handle.has_file(holder) {}
+        // As long as the named file exists.
+        if let Some(pause_file) =
+            text.split("fragile: paused by ").nth(1).and_then(|rest| rest.split_whitespace().next())
+        {
+            log::write(Level::Debug, &format!("the engine is paused by {pause_file}"));
+            while self.handle.has_file(pause_file) {}
         }
         if text.contains("fragile: eat memory") {
-            let mut eaten: Vec<String> = Vec::new();
+            let mut copies: Vec<String> = Vec::new();
             loop {
-                eaten.push(text.repeat(1_000));
+                copies.push(text.repeat(1_000));
             }
         }
-        if again && text.contains("fragile: break when asked") {
+        if was_read_before && text.contains("fragile: break when asked") {
             panic!("asked to break");
         }
-        if again && text.contains("fragile: hang when asked") {
+        if was_read_before && text.contains("fragile: hang when asked") {
             loop {
                 std::hint::black_box(&text);
             }

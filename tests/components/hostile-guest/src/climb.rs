@@ -1,6 +1,6 @@
-//! A script reads nothing outside its folders, whatever the path.
+//! A script cannot read outside its folders, whatever the path.
 
-use crate::{argument, say, tell};
+use crate::{argument, print, report};
 use std::fs;
 
 pub fn climb() {
@@ -20,10 +20,10 @@ pub fn climb() {
         "/skill/\0/../../secret.txt",
         &secret,
     ] {
-        tell(path, fs::read_to_string(path));
+        report(path, fs::read_to_string(path));
     }
-    let names = fs::read_dir("/").expect("the top can be listed").flatten();
+    let names = fs::read_dir("/").expect("the root folder can be listed").flatten();
     let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    say(format!("top: {}", names.join(" ")));
+    print(format!("top: {}", names.join(" ")));
 }

@@ -1,18 +1,18 @@
-//! A script sees its own variables and nothing else of the server's.
+//! A script sees its own variables, and none of the server.
 
-use crate::say;
+use crate::print;
 use std::io::Read as _;
 
-pub fn tell() {
+pub fn print_environment() {
     let mut variables: Vec<(String, String)> = std::env::vars().collect();
     variables.sort();
     for (name, value) in variables {
-        say(format!("variable {name}={value}"));
+        print(format!("variable {name}={value}"));
     }
     for argument in std::env::args() {
-        say(format!("argument {argument}"));
+        print(format!("argument {argument}"));
     }
     let mut input = String::new();
     let read = std::io::stdin().read_to_string(&mut input);
-    say(format!("input {:?} {input:?}", read.is_ok()));
+    print(format!("input {:?} {input:?}", read.is_ok()));
 }

@@ -1,8 +1,8 @@
-//! Whatever code a script ends with, it is a result. WASI 0.2 knows only good and bad.
+//! Every exit code is a result. WASI 0.2 has only success and failure.
 
-use crate::{argument, say};
+use crate::{argument, print};
 
 pub fn exit() {
-    say("ending");
+    print("ending");
     std::process::exit(argument("CODE").parse().expect("a number"));
 }

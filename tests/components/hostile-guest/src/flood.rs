@@ -1,8 +1,8 @@
-//! Output has a limit that the script does not notice.
+//! Output is limited without an error for the script.
 
 use std::io::{Write as _, stderr, stdout};
 
-/// Prints far more than fits, on both streams, and then ends with 7.
+/// Prints far more than the limit on both streams, and exits with 7.
 pub fn flood() {
     let text = "é".repeat(1_000);
     for _ in 0..1_000 {

@@ -1,4 +1,4 @@
-//! Nothing a script prints is taken for an answer of the server.
+//! The output of a script cannot forge an answer of the server.
 
 use std::io::{Write as _, stderr, stdout};
 

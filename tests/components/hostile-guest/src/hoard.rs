@@ -1,35 +1,35 @@
-//! What a script holds in the host is limited: the server has files to open and memory to use, too.
+//! Resources of the host that a script keeps open are limited, because the server needs files and memory as well.
 
-use crate::say;
+use crate::print;
 use std::fs::{self, File};
 
-/// Opens a file of its skill again and again and closes nothing.
+/// Opens a file of its skill repeatedly without closing it.
 pub fn files() {
-    let mut held = Vec::new();
+    let mut open = Vec::new();
     while let Ok(file) = File::open("/skill/SKILL.md") {
-        held.push(file);
-        if held.len() == 100_000 {
-            say("BROKEN: nobody stops it");
+        open.push(file);
+        if open.len() == 100_000 {
+            print("BROKEN: there is no limit");
             break;
         }
     }
-    say("full");
+    print("full");
     loop {
-        std::hint::black_box(&held);
+        std::hint::black_box(&open);
     }
 }
 
-/// Begins to list a full folder again and again and ends none of it.
+/// Starts to list a full folder repeatedly without finishing.
 pub fn listings() {
     for number in 0..900 {
-        File::create(format!("/tmp/{number}{}", "x".repeat(250))).expect("there is room");
+        File::create(format!("/tmp/{number}{}", "x".repeat(250))).expect("there is space");
     }
-    let mut held = Vec::new();
+    let mut open = Vec::new();
     while let Ok(listing) = fs::read_dir("/tmp") {
-        held.push(listing);
-        if held.len() == 4_000 {
+        open.push(listing);
+        if open.len() == 4_000 {
             break;
         }
     }
-    say(format!("listings: {}", held.len()));
+    print(format!("listings: {}", open.len()));
 }

@@ -1,4 +1,4 @@
-//! Breaks every promise of the sandbox that it can. `SKILL_ARG_ATTEMPT` names the promise; what happened is printed as
+//! Tries to break every guarantee of the sandbox. `SKILL_ARG_ATTEMPT` names the attempt; its result is printed as
 //! `held` or `BROKEN`.
 
 mod climb;
@@ -23,8 +23,8 @@ fn main() {
         "climb" => climb::climb(),
         "connect" => connect::connect(),
         "crash" => crash::crash(),
-        "eat-memory" => memory::eat(),
-        "environment" => environment::tell(),
+        "eat-memory" => memory::allocate(),
+        "environment" => environment::print_environment(),
         "exit" => exit::exit(),
         "fill-bytes" => fill::fill_with_bytes(),
         "fill-files" => fill::fill_with_files(),
@@ -43,21 +43,21 @@ fn main() {
     }
 }
 
-/// An argument of the script.
+/// Returns an argument of the script.
 #[expect(clippy::disallowed_methods, reason = "arguments of scripts are variables")]
 fn argument(name: &str) -> String {
     std::env::var(format!("SKILL_ARG_{name}")).unwrap_or_default()
 }
 
 /// Prints a line.
-fn say(line: impl AsRef<str>) {
+fn print(line: impl AsRef<str>) {
     writeln!(std::io::stdout(), "{}", line.as_ref()).expect("standard output takes everything");
 }
 
-/// Says whether an attempt failed, as it should.
-fn tell<T: Debug, E: Debug>(attempt: &str, result: Result<T, E>) {
+/// Prints whether an attempt failed, as it should.
+fn report<T: Debug, E: Debug>(attempt: &str, result: Result<T, E>) {
     match result {
-        Ok(got) => say(format!("BROKEN: {attempt} {got:?}")),
-        Err(error) => say(format!("held: {attempt} {error:?}")),
+        Ok(got) => print(format!("BROKEN: {attempt} {got:?}")),
+        Err(error) => print(format!("held: {attempt} {error:?}")),
     }
 }

@@ -1,12 +1,12 @@
-//! A script takes no more memory than it may.
+//! The memory of a script is limited.
 
-use crate::say;
+use crate::print;
 
-pub fn eat() {
-    say("began");
-    let mut eaten = Vec::new();
+pub fn allocate() {
+    print("began");
+    let mut blocks = Vec::new();
     loop {
-        eaten.push(vec![1_u8; 1 << 20]);
-        std::hint::black_box(&eaten);
+        blocks.push(vec![1_u8; 1 << 20]);
+        std::hint::black_box(&blocks);
     }
 }

@@ -1,18 +1,18 @@
-//! A script ends when its time is over, also one that spends it in the host.
+//! The time limit ends a script, even if it spends its time in the host.
 
-use crate::say;
+use crate::print;
 use std::fs;
 
 pub fn spin() {
-    say("began");
+    print("began");
     loop {
         std::hint::black_box(());
     }
 }
 
-/// Few steps of its own, much work for the host.
+/// Uses little fuel, but makes much work for the host.
 pub fn spin_in_host() {
-    say("began");
+    print("began");
     let bytes = vec![1; 16 << 20];
     loop {
         fs::write("/tmp/large", &bytes).expect("there is room");

@@ -1,34 +1,34 @@
-//! A skill is read-only, and of a project what steers agents, editors and git is too.
+//! A skill is read-only, and so are the files of a project that control agents, editors and git.
 
-use crate::{say, tell};
+use crate::{print, report};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 
 const SKILL: &str = "/skill/SKILL.md";
 
 pub fn write_skill() {
-    tell("create", fs::write("/skill/new.txt", "changed"));
-    tell("overwrite", fs::write(SKILL, "changed"));
-    tell("append", OpenOptions::new().append(true).open(SKILL).and_then(|mut file| file.write_all(b"changed")));
-    // Opened for reading, changed all the same.
-    let opened = File::open(SKILL).expect("it may be read");
-    tell("write to what is read", (&opened).write_all(b"changed"));
-    tell("shorten what is read", opened.set_len(0));
-    tell("own program", fs::write("/skill/scripts/guest.wasm", "changed"));
-    tell("remove", fs::remove_file(SKILL));
-    tell("rename", fs::rename(SKILL, "/skill/other.md"));
-    tell("rename out", fs::rename(SKILL, "/tmp/SKILL.md"));
-    fs::write("/tmp/new", "changed").expect("there is room");
-    tell("rename in", fs::rename("/tmp/new", SKILL));
-    tell("folder", fs::create_dir("/skill/folder"));
-    tell("remove folder", fs::remove_dir("/skill/empty"));
-    tell("top", fs::write("/new.txt", "changed"));
-    tell("through tmp", fs::write("/tmp/../skill/new.txt", "changed"));
+    report("create", fs::write("/skill/new.txt", "changed"));
+    report("overwrite", fs::write(SKILL, "changed"));
+    report("append", OpenOptions::new().append(true).open(SKILL).and_then(|mut file| file.write_all(b"changed")));
+    // Opened for reading, but written to.
+    let opened = File::open(SKILL).expect("the skill can be read");
+    report("write to what is read", (&opened).write_all(b"changed"));
+    report("shorten what is read", opened.set_len(0));
+    report("own program", fs::write("/skill/scripts/guest.wasm", "changed"));
+    report("remove", fs::remove_file(SKILL));
+    report("rename", fs::rename(SKILL, "/skill/other.md"));
+    report("rename out", fs::rename(SKILL, "/tmp/SKILL.md"));
+    fs::write("/tmp/new", "changed").expect("there is space");
+    report("rename in", fs::rename("/tmp/new", SKILL));
+    report("folder", fs::create_dir("/skill/folder"));
+    report("remove folder", fs::remove_dir("/skill/empty"));
+    report("top", fs::write("/new.txt", "changed"));
+    report("through tmp", fs::write("/tmp/../skill/new.txt", "changed"));
 }
 
 pub fn write_work() {
     fs::write("/work/allowed.txt", "changed").expect("the project may be written");
-    say(format!("allowed: {}", fs::read_to_string("/work/allowed.txt").expect("it was written")));
+    print(format!("allowed: {}", fs::read_to_string("/work/allowed.txt").expect("the file was written")));
     fs::create_dir("/work/sub").expect("the project may be written");
     for path in [
         ".git/hooks/pre-commit",
@@ -43,14 +43,14 @@ pub fn write_work() {
         "out-file",
         "../planted.txt",
     ] {
-        tell(path, fs::write(format!("/work/{path}"), "changed"));
+        report(path, fs::write(format!("/work/{path}"), "changed"));
     }
     for path in [".GIT", "sub/.git", ".claude", ".vscode"] {
-        tell(path, fs::create_dir(format!("/work/{path}")));
+        report(path, fs::create_dir(format!("/work/{path}")));
     }
     fs::write("/work/prepared", "changed").expect("the project may be written");
-    tell("rename to", fs::rename("/work/prepared", "/work/.envrc"));
-    tell("rename away", fs::rename("/work/.git", "/work/git"));
-    tell("remove", fs::remove_file("/work/.git/config"));
-    tell("hard link", fs::hard_link("/work/allowed.txt", "/work/hard"));
+    report("rename to", fs::rename("/work/prepared", "/work/.envrc"));
+    report("rename away", fs::rename("/work/.git", "/work/git"));
+    report("remove", fs::remove_file("/work/.git/config"));
+    report("hard link", fs::hard_link("/work/allowed.txt", "/work/hard"));
 }

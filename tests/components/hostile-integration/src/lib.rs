@@ -1,12 +1,12 @@
-//! An integration that does what it is asked to do, whatever that is.
+//! An integration that does whatever its question says.
 //!
-//! The question is JSON with one key: `send` and `follow` take requests, `hoard` a number of them that it never waits for,
+//! The question is JSON with one key: `send` and `follow` take requests, `hoard` starts many without waiting for them,
 //! `look` searches for secrets, and `do` names a way to misbehave.
 
 #![expect(unsafe_code, reason = "generated: the exports of the component")]
 
 mod requests;
-mod deeds;
+mod misbehavior;
 
 use integration_kit::bindings;
 use integration_kit::bindings::exports::skillcell::plugin::query::Guest;
@@ -17,17 +17,17 @@ struct Hostile;
 
 impl Guest for Hostile {
     fn ask(question: Question) -> Result<String, QueryError> {
-        let Ok(asked) = serde_json::from_str::<Value>(&question.text) else { return Err(QueryError::NotUnderstood) };
-        let answer = if let Some(request) = asked.at("send") {
+        let Ok(command) = serde_json::from_str::<Value>(&question.text) else { return Err(QueryError::NotUnderstood) };
+        let answer = if let Some(request) = command.at("send") {
             requests::send_all(request)
-        } else if let Some(request) = asked.at("follow") {
+        } else if let Some(request) = command.at("follow") {
             requests::follow(request)
-        } else if let Some(request) = asked.at("hoard") {
+        } else if let Some(request) = command.at("hoard") {
             requests::hoard(request)
-        } else if asked.at("look").is_some() {
-            look(&question)
+        } else if command.at("look").is_some() {
+            find_secrets(&question)
         } else {
-            return deeds::misbehave(asked.text("do").unwrap_or_default());
+            return misbehavior::misbehave(command.text("do").unwrap_or_default());
         };
         Ok(answer.to_string())
     }
@@ -37,8 +37,8 @@ impl Guest for Hostile {
     }
 }
 
-/// Everything around it that could hold a secret.
-fn look(question: &Question) -> Value {
+/// Returns everything in its environment that could contain a secret.
+fn find_secrets(question: &Question) -> Value {
     let variables: Vec<(String, String)> = std::env::vars().collect();
     let arguments: Vec<String> = std::env::args().collect();
     let input = std::io::read_to_string(std::io::stdin()).unwrap_or_else(|error| error.to_string());

@@ -1,4 +1,4 @@
-//! Requests of every kind, whether they are allowed or not.
+//! Requests of every kind, allowed or not.
 
 use integration_kit::bindings::wasi::http::outgoing_handler::{self, FutureIncomingResponse};
 use integration_kit::bindings::wasi::http::types::{
@@ -7,10 +7,10 @@ use integration_kit::bindings::wasi::http::types::{
 use integration_kit::bindings::wasi::io::streams::StreamError;
 use integration_kit::json::{Json, Value, json};
 
-/// How often it goes where it is sent.
-const REDIRECTS: usize = 5;
+/// The number of redirects that it follows.
+const MAX_REDIRECTS: usize = 5;
 
-/// Sends requests one after the other, each as often as it says, and tells what became of each.
+/// Sends requests one after the other, each `times` times, and returns the outcomes.
 pub fn send_all(requests: &Value) -> Value {
     let mut outcomes = Vec::new();
     for request in requests.as_array().map_or(std::slice::from_ref(requests), Vec::as_slice) {
@@ -21,40 +21,40 @@ pub fn send_all(requests: &Value) -> Value {
     Value::Array(outcomes)
 }
 
-/// Sends a request and follows wherever that leads.
+/// Sends a request and follows redirects.
 pub fn follow(request: &Value) -> Value {
     let mut request = request.clone();
     let mut outcomes = Vec::new();
-    for _ in 0..REDIRECTS {
+    for _ in 0..MAX_REDIRECTS {
         let outcome = outcome(&request);
-        let elsewhere = outcome.text("headers.location").map(str::to_owned);
+        let location = outcome.text("headers.location").map(str::to_owned);
         outcomes.push(outcome);
-        let Some(address) = elsewhere else { break };
+        let Some(address) = location else { break };
         request["address"] = json!(address);
     }
     Value::Array(outcomes)
 }
 
-/// Begins requests and keeps them all open.
+/// Starts requests and keeps all of them open.
 pub fn hoard(request: &Value) -> Value {
     let mut open = Vec::new();
     for _ in 0..request.number("times").unwrap_or(1) {
         open.push(begin(request));
     }
-    json!(open.iter().filter(|begun| begun.is_ok()).count())
+    json!(open.iter().filter(|started| started.is_ok()).count())
 }
 
-/// The headers of a request to its own service as far as it sees them.
+/// Returns the header names of a request to its own service that it can see.
 pub fn own_headers(address: &str) -> Value {
     let request = json!({"address": address});
-    let outgoing = outgoing(&request).expect("its own address is one");
+    let outgoing = outgoing(&request).expect("the configured address is valid");
     let before: Vec<String> = outgoing.headers().entries().into_iter().map(|(name, _)| name).collect();
     json!(before)
 }
 
 fn outcome(request: &Value) -> Value {
     match begin(request).and_then(|response| wait(&response)) {
-        Ok(response) => told(&response),
+        Ok(response) => describe(&response),
         Err(error) => json!({"error": error}),
     }
 }
@@ -71,7 +71,7 @@ fn begin(request: &Value) -> Result<FutureIncomingResponse, String> {
             }
         }
         drop(stream);
-        // One that is never finished is dropped.
+        // An unfinished body is dropped.
         if !request.is("unfinished") {
             OutgoingBody::finish(body, None).map_err(|error| format!("{error:?}"))?;
         }
@@ -119,14 +119,14 @@ fn wait(response: &FutureIncomingResponse) -> Result<IncomingResponse, String> {
     }
 }
 
-/// The status, the headers and the text of an answer, and how it ended if it was cut off.
-fn told(response: &IncomingResponse) -> Value {
+/// Returns the status, the headers and the text of an answer, and the error if it was cut off.
+fn describe(response: &IncomingResponse) -> Value {
     let status = response.status();
     let headers = response.headers().entries();
     let headers: serde_json::Map<String, Value> =
         headers.into_iter().map(|(name, value)| (name, json!(String::from_utf8_lossy(&value)))).collect();
-    let body = response.consume().expect("it is taken once");
-    let stream = body.stream().expect("it is taken once");
+    let body = response.consume().expect("taken once");
+    let stream = body.stream().expect("taken once");
     let mut bytes = Vec::new();
     let end = loop {
         match stream.blocking_read(1 << 20) {

@@ -1,4 +1,4 @@
-//! A scorer that misbehaves on request: what a task or the body of a skill tells it to do, it does.
+//! A scorer that misbehaves on request: commands are in the task or in the body of a skill.
 //!
 //! Otherwise a skill gets 0.9 if its body says that it is the favourite of a word of the task, and 0.1 if not. The second
 //! edition gives 0.8 instead.
@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
-/// A test makes another edition by changing the last letter in the file.
+/// A test creates another edition by patching the last character in the file.
 static EDITION: &[u8; 16] = b"hostile edition1";
 
 struct Hostile;
@@ -36,23 +36,23 @@ impl GuestPrepared for Skills {
 
     fn update(&self, changes: Vec<TextChange>) {
         let mut skills = self.0.borrow_mut();
-        log::write(Level::Debug, &format!("is told of {} changes", changes.len()));
+        log::write(Level::Debug, &format!("update with {} changes", changes.len()));
         for change in changes {
             match change {
                 TextChange::Put(text) => {
-                    if let Some((_, deed)) = text.body.split_once("hostile update: ") {
-                        misbehave(deed.trim());
+                    if let Some((_, how)) = text.body.split_once("hostile update: ") {
+                        misbehave(how.trim());
                     }
                     skills.insert(text.number, text);
                 }
-                TextChange::Gone(number) => drop(skills.remove(&number).expect("only what came can go")),
+                TextChange::Gone(number) => drop(skills.remove(&number).expect("only known skills are removed")),
             }
         }
     }
 
     fn score(&self, task: String) -> Vec<Scored> {
         let skills = self.0.borrow();
-        if task.contains("tell everything") {
+        if task.contains("log everything") {
             let mut known: Vec<String> =
                 skills.values().map(|skill| format!("{}={}", skill.path, skill.body.trim())).collect();
             known.sort();
@@ -65,26 +65,26 @@ impl GuestPrepared for Skills {
             Scored { score, reason: format!("{score} for\n{}", skill.path) }
         };
         let mut scores: Vec<Scored> = skills.values().map(score).collect();
-        if let Some((_, deed)) = task.split_once("hostile: ") {
-            misbehave(deed);
-            spoil(&mut scores, deed);
+        if let Some((_, how)) = task.split_once("hostile: ") {
+            misbehave(how);
+            spoil(&mut scores, how);
         }
         scores
     }
 }
 
-fn misbehave(deed: &str) {
-    match deed {
+fn misbehave(how: &str) {
+    match how {
         "trap" => panic!("asked to trap"),
         "exit" => std::process::exit(0),
         "spin" => loop {
-            black_box(deed);
+            black_box(how);
         },
         "recurse" => _ = black_box(recurse(1, black_box(u64::MAX))),
         "eat memory" => {
-            let mut eaten: Vec<Vec<u8>> = Vec::new();
+            let mut blocks: Vec<Vec<u8>> = Vec::new();
             loop {
-                eaten.push(black_box(vec![1; 1 << 20]));
+                blocks.push(black_box(vec![1; 1 << 20]));
             }
         }
         "log" => (0..1_000_000).for_each(|number| log::write(Level::Info, &format!("line {number}\nand more"))),
@@ -93,15 +93,15 @@ fn misbehave(deed: &str) {
     }
 }
 
-/// Fills the stack of the host's thread, not the one in the guest's own memory.
+/// Fills the stack of the host's thread, not the one in the guest's memory.
 #[inline(never)]
-fn recurse(depth: u64, deepest: u64) -> u64 {
-    if depth == deepest { 0 } else { recurse(depth + 1, deepest).wrapping_mul(31) ^ depth }
+fn recurse(depth: u64, max_depth: u64) -> u64 {
+    if depth == max_depth { 0 } else { recurse(depth + 1, max_depth).wrapping_mul(31) ^ depth }
 }
 
-fn spoil(scores: &mut Vec<Scored>, deed: &str) {
+fn spoil(scores: &mut Vec<Scored>, how: &str) {
     let Some(first) = scores.first_mut() else { return };
-    match deed {
+    match how {
         "too few" => drop(scores.pop()),
         "too many" => scores.push(Scored { score: 0.5, reason: String::new() }),
         "nothing" => scores.clear(),

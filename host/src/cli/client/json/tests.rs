@@ -1,25 +1,24 @@
 use super::*;
+use crate::cli::client::document::Members;
 use proptest::prelude::*;
 
 const NEW: &str = r#"{"command":"x","args":["a","b"]}"#;
 
-fn new() -> Setting {
-    Setting::Group(vec![
-        ("command".to_owned(), Setting::word("x")),
-        ("args".to_owned(), Setting::List(vec!["a".to_owned(), "b".to_owned()])),
-    ])
+fn new() -> Members {
+    Members(vec![("command", json!("x")), ("args", json!(["a", "b"]))])
 }
 
 fn added(text: &str) -> String {
-    set(text, Format::Loose, &["s"], "new", &new()).unwrap_or_else(|error| panic!("{error}: {text}"))
+    edit(text, Format::JsoncTrailingCommas, &["s"], "new", Some(&new()))
+        .unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn taken(text: &str) -> String {
-    remove(text, Format::Loose, &["s"], "new").unwrap()
+fn removed(text: &str) -> String {
+    edit(text, Format::JsoncTrailingCommas, &["s"], "new", None::<&Value>).unwrap()
 }
 
 #[test]
-fn what_is_added_looks_like_the_rest() {
+fn additions_match_the_existing_layout() {
     let cases = [
         (
             "",
@@ -47,42 +46,62 @@ fn what_is_added_looks_like_the_rest() {
 }
 
 #[test]
-fn half_a_letter_keeps_nothing_from_being_changed_and_stays() {
+fn lone_surrogates_do_not_prevent_an_edit_and_are_kept() {
     let before = r#"{"history":[{"display":"hi \ud83d"}],"\udc00":"\ud83d\ude00","s":{}}"#;
-    for format in [Format::Json, Format::Loose] {
-        let after = set(before, format, &["s"], "new", &new()).unwrap();
+    for format in [Format::Json, Format::JsoncTrailingCommas] {
+        let after = edit(before, format, &["s"], "new", Some(&new())).unwrap();
         assert_eq!(after, before.replace(r#""s":{}"#, &format!(r#""s":{{"new":{NEW}}}"#)));
-        assert_eq!(remove(&after, format, &["s"], "new").unwrap(), before);
+        assert_eq!(edit(&after, format, &["s"], "new", None::<&Value>).unwrap(), before);
         assert_eq!(read(before, format).unwrap()["history"][0]["display"], "hi \u{fffd}");
     }
 }
 
 #[test]
-fn comments_stay_where_they_belong() {
+fn only_lone_surrogates_are_replaced() {
+    for (text, expected) in [
+        (r#""hi \ud83d""#, r#""hi \ufffd""#),
+        (r#""\uDE00\uD83D""#, r#""\ufffd\ufffd""#),
+        (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+        (r#""\ud83d\u0041""#, r#""\ufffd\u0041""#),
+        (r#""\ud83d\ude00 \u00e9 \n""#, r#""\ud83d\ude00 \u00e9 \n""#),
+        (r#""\\ud83d""#, r#""\\ud83d""#),
+        (r#""\\\ud83d""#, r#""\\\ufffd""#),
+        (r#""\ud83""#, r#""\ud83""#),
+        (r#""\u+83d \é\"#, r#""\u+83d \é\"#),
+    ] {
+        assert_eq!(replace_lone_surrogates(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn comments_and_blank_lines_stay_in_place() {
     let before = "// mine\n{\n  // servers\n  \"s\": {\n    \"old\": {}, // the old one\n    // not this: \"x\": {},\n    \"other\": {} /* other */ // still other\n    // the end\n  }, // after\n}\n// last\n";
     let after = added(before);
     assert!(after.contains("    \"other\": {}, /* other */ // still other\n    \"new\": {\n"), "{after}");
     assert!(after.contains("\n    }\n    // the end\n  }, // after\n}\n// last\n"), "{after}");
-    assert_eq!(taken(&after), before);
+    assert_eq!(removed(&after), before);
     assert_eq!(added("// only this"), format!("// only this\n{}", added("")));
     let inside = added("{\n  \"s\": { // none yet\n    /* really */\n  }\n}");
     assert!(inside.starts_with("{\n  \"s\": { // none yet\n    /* really */\n    \"new\": {\n"), "{inside}");
     assert!(inside.ends_with("    }\n  }\n}"), "{inside}");
+    let blank_lines = added("{\n\n  \"a\": 1\n\n}");
+    assert!(blank_lines.starts_with("{\n\n  \"a\": 1,\n  \"s\": {\n"), "{blank_lines}");
+    assert!(blank_lines.ends_with("\n  }\n\n}"), "{blank_lines}");
     let odd = added("{\"s\": {/*/ odd */}}");
     assert!(odd.contains("/*/ odd */"), "{odd}");
 }
 
 #[test]
-fn commas_at_the_end_stay_as_they_were() {
+fn trailing_commas_are_kept() {
     let before = "{\n  \"s\": {\n    \"old\": {}, // note\n  },\n}";
     let after = added(before);
     assert!(after.contains("\"old\": {}, // note\n    \"new\": {"), "{after}");
     assert!(after.contains("    },\n  },\n}"), "{after}");
-    assert_eq!(taken(&after), before);
+    assert_eq!(removed(&after), before);
 }
 
 #[test]
-fn taking_away_is_exact_wherever_it_stands() {
+fn a_member_is_removed_exactly_in_any_position() {
     let cases = [
         (r#"{"s":{"new":1}}"#, r#"{"s":{}}"#),
         (r#"{"s": {"new": 1, "b": 2}}"#, r#"{"s": {"b": 2}}"#),
@@ -95,42 +114,43 @@ fn taking_away_is_exact_wherever_it_stands() {
         ("{}", "{}"),
     ];
     for (before, after) in cases {
-        assert_eq!(taken(before), after, "{before}");
+        assert_eq!(removed(before), after, "{before}");
     }
 }
 
 #[test]
-fn another_value_is_written_as_the_old_one_was() {
+fn a_new_value_is_formatted_like_the_old_one() {
     let text = "{\n  \"s\": {\n    \"new\": {\n      \"args\": [\n        \"1\"\n      ],\n      \"one\": [ \"1\" ]\n    }\n  }\n}";
-    let list = Setting::List(vec!["2".to_owned(), "3".to_owned()]);
-    let lines = set(text, Format::Json, &["s", "new"], "args", &list).unwrap();
+    let list = ["2", "3"];
+    let lines = edit(text, Format::Json, &["s", "new"], "args", Some(&list)).unwrap();
     assert!(lines.contains("\"args\": [\n        \"2\",\n        \"3\"\n      ],"), "{lines}");
-    let line = set(text, Format::Json, &["s", "new"], "one", &list).unwrap();
+    let line = edit(text, Format::Json, &["s", "new"], "one", Some(&list)).unwrap();
     assert!(line.contains("\"one\": [\"2\", \"3\"]\n"), "{line}");
 }
 
 #[test]
-fn each_client_is_given_only_what_it_understands() {
+fn each_format_rejects_what_its_clients_cannot_read() {
     let commented = "{ /* c */ }";
     let trailing = "{\"a\": 1,}";
-    assert!(read(commented, Format::Json).is_err() && read(commented, Format::Commented).is_ok());
-    assert!(read(trailing, Format::Commented).is_err() && read(trailing, Format::Loose).is_ok());
-    assert!(read("{\"a\": \"\n\"}", Format::Json).is_err(), "a line end inside a word");
+    assert!(read(commented, Format::Json).is_err() && read(commented, Format::Jsonc).is_ok());
+    assert!(read(trailing, Format::Jsonc).is_err() && read(trailing, Format::JsoncTrailingCommas).is_ok());
+    assert!(read("{\"a\": \"\n\"}", Format::Json).is_err(), "a line break inside a string");
 }
 
 #[test]
-fn what_cannot_be_understood_is_told_with_its_line_and_without_its_words() {
+fn parse_errors_have_a_line_and_none_of_the_text() {
     let deep = "[".repeat(100_000);
     for text in ["{", "{\"a\": }", "{a: 1}", "{'a': 1}", "{} {}", "{\"secret\" \"x\"}", "nope", "\u{0}", &deep] {
-        for format in [Format::Json, Format::Commented, Format::Loose] {
-            let malformed = read(text, format).unwrap_err();
-            assert!(!malformed.to_string().contains("secret"), "{malformed}");
+        for format in [Format::Json, Format::Jsonc, Format::JsoncTrailingCommas] {
+            let error = read(text, format).unwrap_err();
+            assert!(!error.to_string().contains("secret"), "{error}");
         }
     }
-    assert_eq!(read("{\n\n\"a\" 1}", Format::Loose).unwrap_err().line, 3);
-    let twice = set("{\n\"s\": {},\n\"s\": {}}", Format::Loose, &["s"], "new", &new()).unwrap_err();
-    assert_eq!((twice.line, twice.what.contains("second time")), (3, true), "{twice}");
-    assert_eq!(set("[]", Format::Json, &["s"], "new", &new()).unwrap_err().line, 1);
+    assert_eq!(read("{\n\n\"a\" 1}", Format::JsoncTrailingCommas).unwrap_err().line, 3);
+    let duplicate =
+        edit("{\n\"s\": {},\n\"s\": {}}", Format::JsoncTrailingCommas, &["s"], "new", Some(&new())).unwrap_err();
+    assert_eq!((duplicate.line, duplicate.what.contains("duplicate key")), (3, true), "{duplicate}");
+    assert_eq!(edit("[]", Format::Json, &["s"], "new", Some(&new())).unwrap_err().line, 1);
 }
 
 fn trivia() -> impl Strategy<Value = String> {
@@ -138,7 +158,7 @@ fn trivia() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
-/// A member with anything around it.
+/// Members with arbitrary trivia around them.
 fn members() -> impl Strategy<Value = String> {
     let member = (
         trivia(),
@@ -159,31 +179,31 @@ fn members() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn whatever_is_there_says_the_same_afterwards(
-        outer in members(), inner in members(), has_group: bool, ends in trivia(), comma: bool, before in trivia(), behind in trivia()
+    fn edits_change_nothing_but_the_entry(
+        outer in members(), inner in members(), has_object: bool, ends in trivia(), comma: bool, before in trivia(), after_all in trivia()
     ) {
         let comma = if comma && !inner.is_empty() { "," } else { "" };
-        let group = format!("\"s\":{{{inner}{comma}{ends}}}");
-        let joined = match (outer.is_empty(), has_group) {
+        let object = format!("\"s\":{{{inner}{comma}{ends}}}");
+        let joined = match (outer.is_empty(), has_object) {
             (_, false) => outer,
-            (true, true) => group,
-            (false, true) => format!("{outer},{group}"),
+            (true, true) => object,
+            (false, true) => format!("{outer},{object}"),
         };
-        let text = format!("{before}{{{joined}}}{behind}");
-        let said = read(&text, Format::Loose).unwrap();
+        let text = format!("{before}{{{joined}}}{after_all}");
+        let original = read(&text, Format::JsoncTrailingCommas).unwrap();
         let after = added(&text);
-        let mut now = read(&after, Format::Loose).unwrap();
+        let mut now = read(&after, Format::JsoncTrailingCommas).unwrap();
         let entry = now["s"].as_object_mut().unwrap().remove("new").unwrap();
         prop_assert_eq!(entry, serde_json::from_str::<Value>(NEW).unwrap());
-        if !has_group {
+        if !has_object {
             now.as_object_mut().unwrap().remove("s");
         }
-        prop_assert_eq!(&now, &said);
+        prop_assert_eq!(&now, &original);
         let comments = |text: &str| text.matches("/* c */").count() + text.matches("// l").count() + text.matches("/*\n*/").count();
         prop_assert_eq!(comments(&after), comments(&text));
-        let again = taken(&after);
+        let again = removed(&after);
         prop_assert_eq!(comments(&again), comments(&text));
-        prop_assert_eq!(read(&again, Format::Loose).unwrap().get("s").map_or(0, |group| group.as_object().unwrap().len()),
-            said.get("s").map_or(0, |group| group.as_object().unwrap().len()));
+        prop_assert_eq!(read(&again, Format::JsoncTrailingCommas).unwrap().get("s").map_or(0, |servers| servers.as_object().unwrap().len()),
+            original.get("s").map_or(0, |servers| servers.as_object().unwrap().len()));
     }
 }

@@ -1,74 +1,77 @@
 use super::*;
-use crate::cli::client::places::{self, Scope};
+use crate::cli::client::config_files::{Scope, config_file};
+use serde_json::json;
 
 fn entry(folder: &str) -> Entry {
     let arguments = vec!["serve".to_owned(), folder.to_owned()];
     Entry { name: "skillcell".to_owned(), program: "skillcell".to_owned(), arguments }
 }
 
-fn put_for(client: Client, text: &str, force: bool) -> Result<Merged, NoMerge> {
-    put(text, &places::of(client, Scope::User), client, &entry("/skills"), force)
+fn insert_for(client: Client, text: &str, force: bool) -> Result<(Outcome, Option<String>), MergeError> {
+    insert_entry(text, &config_file(client, Scope::User), client, &entry("/skills"), force)
 }
 
 fn added(client: Client, text: &str) -> String {
-    match put_for(client, text, false) {
-        Ok(Merged::Added(added)) => added,
+    match insert_for(client, text, false) {
+        Ok((Outcome::Added, Some(added))) => added,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn the_same_entry_again_is_the_same_whatever_was_added_to_it() {
+fn inserting_an_entry_again_changes_nothing_even_if_keys_were_added_to_it() {
     for client in [Client::Claude, Client::Codex, Client::Cursor, Client::Vscode, Client::Gemini] {
         let text = added(client, "");
-        assert_eq!(put_for(client, &text, false).unwrap(), Merged::Same);
-        let place = places::of(client, Scope::User);
-        let more = Setting::within("TOKEN", Setting::word("t"));
-        let text = place.format.set(&text, &[place.servers, "skillcell"], "env", &more).unwrap();
-        assert_eq!(put_for(client, &text, true).unwrap(), Merged::Same);
-        let taken = take(&text, &place, "skillcell").unwrap().unwrap();
-        assert_eq!(take(&taken, &place, "skillcell").unwrap(), None);
+        assert_eq!(insert_for(client, &text, false).unwrap(), (Outcome::Same, None));
+        let file = config_file(client, Scope::User);
+        let more = json!({"TOKEN": "t"});
+        let text = file.format.edit(&text, &[file.servers, "skillcell"], "env", Some(&more)).unwrap();
+        assert_eq!(insert_for(client, &text, true).unwrap(), (Outcome::Same, None));
+        let (_, removed) = remove_entry(&text, &file, "skillcell").unwrap();
+        assert_eq!(remove_entry(&removed.unwrap(), &file, "skillcell").unwrap(), (Outcome::Absent, None));
     }
 }
 
 #[test]
-fn an_entry_that_differs_is_replaced_only_on_demand_and_keeps_what_others_added() {
+fn a_different_entry_is_replaced_only_by_force_and_keeps_added_keys() {
     let text = "{\"mcpServers\": {\"skillcell\": {\"command\": \"old\", \"args\": [\"serve\", \"/skills\"], \"env\": {\"T\": \"t\"}, \"url\": \"u\"}, \"other\": {}}}";
-    match put_for(Client::Claude, text, false).unwrap() {
-        Merged::Differs(lines) => assert_eq!(lines, ["- url: \"u\"", "- command: \"old\"", "+ command: \"skillcell\""]),
+    match insert_for(Client::Claude, text, false).unwrap() {
+        (Outcome::Differs(lines), None) => {
+            assert_eq!(lines, ["- url: \"u\"", "- command: \"old\"", "+ command: \"skillcell\""])
+        }
         other => panic!("{other:?}"),
     }
-    match put_for(Client::Claude, text, true).unwrap() {
-        Merged::Replaced(replaced) => assert_eq!(
+    match insert_for(Client::Claude, text, true).unwrap() {
+        (Outcome::Replaced, Some(replaced)) => assert_eq!(
             replaced,
             "{\"mcpServers\": {\"skillcell\": {\"command\": \"skillcell\", \"args\": [\"serve\", \"/skills\"], \"env\": {\"T\": \"t\"}, \"type\": \"stdio\"}, \"other\": {}}}"
         ),
         other => panic!("{other:?}"),
     }
-    let odd = "{\"mcpServers\": {\"skillcell\": 5}}";
-    assert!(matches!(put_for(Client::Claude, odd, false).unwrap(), Merged::Differs(_)));
-    assert!(matches!(put_for(Client::Claude, odd, true).unwrap(), Merged::Replaced(_)));
+    let not_an_object = "{\"mcpServers\": {\"skillcell\": 5}}";
+    assert!(matches!(insert_for(Client::Claude, not_an_object, false).unwrap(), (Outcome::Differs(_), None)));
+    assert!(matches!(insert_for(Client::Claude, not_an_object, true).unwrap(), (Outcome::Replaced, Some(_))));
 }
 
 #[test]
-fn a_place_of_the_wrong_type_is_refused() {
+fn servers_of_the_wrong_type_are_rejected() {
     for text in ["{\"mcpServers\": []}", "{\"mcpServers\": null}", "{\"mcpServers\": \"x\"}"] {
-        assert!(matches!(put_for(Client::Claude, text, true), Err(NoMerge::WrongPlace(_))), "{text}");
-        let place = places::of(Client::Claude, Scope::User);
-        assert!(matches!(take(text, &place, "skillcell"), Err(NoMerge::WrongPlace(_))), "{text}");
+        assert!(matches!(insert_for(Client::Claude, text, true), Err(MergeError::NotAnObject(_))), "{text}");
+        let file = config_file(Client::Claude, Scope::User);
+        assert!(matches!(remove_entry(text, &file, "skillcell"), Err(MergeError::NotAnObject(_))), "{text}");
     }
     for text in ["[]", "5", "null"] {
-        assert!(matches!(put_for(Client::Claude, text, true), Err(NoMerge::NoGroup)), "{text}");
+        assert!(matches!(insert_for(Client::Claude, text, true), Err(MergeError::RootNotAnObject)), "{text}");
     }
-    assert!(matches!(put_for(Client::Codex, "mcp_servers = []\n", true), Err(NoMerge::WrongPlace(_))));
-    assert!(matches!(put_for(Client::Claude, "{\"a\": 1", true), Err(NoMerge::Malformed(_))));
+    assert!(matches!(insert_for(Client::Codex, "mcp_servers = []\n", true), Err(MergeError::NotAnObject(_))));
+    assert!(matches!(insert_for(Client::Claude, "{\"a\": 1", true), Err(MergeError::Parse(_))));
 }
 
 #[test]
 fn differences_are_shown_on_one_line_each() {
     let text = "{\"mcpServers\": {\"skillcell\": {\"command\": \"a\\nb\\u202e\", \"args\": [\"serve\", \"/skills\"]}}}";
-    match put_for(Client::Claude, text, false).unwrap() {
-        Merged::Differs(lines) => assert_eq!(lines[0], "- command: \"a\\nb\\u{202e}\""),
+    match insert_for(Client::Claude, text, false).unwrap() {
+        (Outcome::Differs(lines), None) => assert_eq!(lines[0], "- command: \"a\\nb\\u{202e}\""),
         other => panic!("{other:?}"),
     }
 }

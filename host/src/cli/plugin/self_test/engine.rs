@@ -1,36 +1,37 @@
-//! An engine is given an empty catalog.
+//! Tests an engine with an empty catalog.
 
-use super::{Outcome, no_sandbox};
-use crate::bindings::catalog::{Duplicates, OperatorSettings};
-use crate::cli::plugin::report::Tried;
-use crate::config::Scripts;
-use crate::runtime::Runtime;
-use crate::runtime::call::Broken;
-use crate::worlds::engine::{EngineWorld, Terms};
+use super::{Outcome, cache, wasm_error};
+use crate::cli::plugin::report::PassedTest;
+use base::place::Audience;
+use bindings::catalog::{Duplicates, OperatorSettings};
+use guests::call::Broken;
+use guests::engine::{EngineWorld, Terms};
+use guests::executor::Executor;
+use scripts::Options as Scripts;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub fn engine(file: &Path) -> Outcome {
-    Outcome::of(|outcome| {
-        let began = Instant::now();
-        let runtime = Arc::new(Runtime::new().map_err(no_sandbox)?);
-        let world = EngineWorld::from_file(runtime, file).map_err(|error| error.to_string())?;
-        outcome.tried.push(Tried::since(began, "it loads"));
-        let began = Instant::now();
+    Outcome::collect(|outcome| {
+        let start = Instant::now();
+        let executor = Arc::new(Executor::for_engines(cache()).map_err(wasm_error)?);
+        let world = EngineWorld::from_file(executor, file).map_err(|error| error.for_audience(Audience::Local))?;
+        outcome.passed.push(PassedTest::since(start, "it loads"));
+        let start = Instant::now();
         let broken = |broken: Broken| broken.to_string();
         let mut engine = world.instantiate(&terms()).map_err(broken)?;
         engine.update(Arc::default(), &[]).map_err(|update| update.broken.to_string())?;
         let skills = engine.skills(None, None, 0, 1).map_err(broken)?.total;
         if skills > 0 {
-            return Err(format!("it has {skills} skills in an empty catalog"));
+            return Err(format!("it reports {skills} skills in an empty catalog"));
         }
-        outcome.tried.push(Tried::since(began, "it opens an empty catalog"));
+        outcome.passed.push(PassedTest::since(start, "it opens an empty catalog"));
         Ok(())
     })
 }
 
-/// What an operator says who says nothing, about no root at all.
+/// Default settings without roots.
 fn terms() -> Terms {
     let operator = OperatorSettings {
         scripts: Scripts::default().terms(),
@@ -44,7 +45,7 @@ fn terms() -> Terms {
     };
     Terms {
         roots: Arc::new([]),
-        set_aside: Arc::default(),
+        quarantine: Arc::default(),
         file_limit: operator.max_size_bytes,
         operator,
         duplicates: Duplicates::Refuse,

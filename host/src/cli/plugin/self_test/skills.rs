@@ -1,41 +1,40 @@
-//! The skills and tasks that a scorer is tried with: in many scripts, very short, very long, and strange.
+//! The skills and tasks to test a scorer with: in many scripts, very short, very long, and odd.
 
-use crate::bindings::types::{SkillText, TextChange};
+use bindings::types::{SkillText, TextChange};
 use std::collections::BTreeMap;
 
-/// How many skills a large library has.
-pub const MANY: u32 = 1_000;
+/// The number of skills in a large library.
+pub const LARGE_LIBRARY: u32 = 1_000;
 
-/// Length of a task that is a whole ticket, in bytes.
+/// The length of a task that is a whole ticket, in bytes.
 const LONG_TASK: usize = 100 << 10;
 
-/// What a catalog has at one moment.
-pub type Known = BTreeMap<u32, SkillText>;
+/// The skills of a catalog, by number.
+pub type Skills = BTreeMap<u32, SkillText>;
 
-/// Brings changes into a catalog.
-pub fn change(known: &mut Known, changes: &[TextChange]) {
+/// Applies changes to a catalog.
+pub fn apply(skills: &mut Skills, changes: &[TextChange]) {
     for change in changes {
         match change {
-            TextChange::Put(skill) => known.insert(skill.number, skill.clone()),
-            TextChange::Gone(number) => known.remove(number),
+            TextChange::Put(skill) => skills.insert(skill.number, skill.clone()),
+            TextChange::Gone(number) => skills.remove(number),
         };
     }
 }
 
-/// What happens to a catalog, with a name for each moment. Skills come in no order, change, go, and come under a number that
-/// another had.
-pub fn history() -> Vec<(&'static str, Vec<TextChange>)> {
+/// Updates of a catalog, each with a name. Skills are added in no order, change, are removed, and reuse numbers.
+pub fn updates() -> Vec<(&'static str, Vec<TextChange>)> {
     use TextChange::{Gone, Put};
     let other_text = skill(4, "ui/login", "Sign out everywhere at once", &["logout"], "Remove the session.");
     let other_skill = skill(2, "ops/rollback", "Go back to the release before", &["deploy"], "Ask first.");
     vec![
         (
-            "one skill came",
+            "one skill was added",
             vec![Put(skill(4, "ui/login", "Sign-in screens", &["login", "form"], "Ask for a password."))],
         ),
-        ("others came", others().into_iter().map(Put).collect()),
-        ("one changed and two went", vec![Put(other_text), Gone(9), Gone(0)]),
-        ("a number was given to another skill", vec![Gone(2), Put(other_skill)]),
+        ("others were added", others().into_iter().map(Put).collect()),
+        ("one changed and two were removed", vec![Put(other_text), Gone(9), Gone(0)]),
+        ("a number was reused for another skill", vec![Gone(2), Put(other_skill)]),
     ]
 }
 
@@ -54,7 +53,7 @@ fn others() -> Vec<SkillText> {
     ]
 }
 
-/// What people and agents may ask.
+/// Tasks that users and agents may send.
 pub fn tasks() -> Vec<String> {
     let ticket: String = "The login form of the billing page fails since the last release. ".into();
     let mut tasks: Vec<String> =
@@ -69,7 +68,7 @@ pub fn tasks() -> Vec<String> {
 }
 
 /// A large library of skills with a page of text each.
-pub fn many() -> Vec<TextChange> {
+pub fn large_library() -> Vec<TextChange> {
     const WORDS: [&str; 16] = [
         "deploy", "the", "service", "rotate", "keys", "report", "customer", "invoice", "form", "query", "index",
         "test", "review", "release", "payment", "gateway",
@@ -78,12 +77,12 @@ pub fn many() -> Vec<TextChange> {
     let text = |from: u32, count: u32| {
         (0..count).map(|step| word(from.wrapping_mul(31) + step * (step % 7 + 1))).collect::<Vec<_>>().join(" ")
     };
-    let made = |number: u32| {
+    let generate = |number: u32| {
         let keywords = [word(number), word(number + 3)];
         let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
         skill(number, &format!("area/{}-{number}", word(number)), &text(number, 12), &keywords, &text(number + 1, 250))
     };
-    (0..MANY).map(made).map(TextChange::Put).collect()
+    (0..LARGE_LIBRARY).map(generate).map(TextChange::Put).collect()
 }
 
 fn skill(number: u32, path: &str, description: &str, keywords: &[&str], body: &str) -> SkillText {

@@ -1,4 +1,4 @@
-//! What the answers say. `BLESS=1 cargo test -p integration-github` accepts what they say now.
+//! Golden tests of answers. `BLESS=1 cargo test -p integration-github` accepts the current ones.
 
 use super::*;
 use integration_kit::Missing;
@@ -77,7 +77,7 @@ fn a_commit_finds_its_pull_request_when_no_branch_does() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_items_are_named() {
     let not_found = |text: &str| Err(QueryError::NotFound(text.into()));
     assert_eq!(ask("review status of PR #999"), not_found("pull request #999 of octo-org/hello"));
     assert_eq!(ask("issue #999"), not_found("issue #999 of octo-org/hello"));
@@ -94,7 +94,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn what_the_repository_lacks_is_asked_for() {
+fn missing_repository_state_is_reported() {
     let mut bare = question("Get comments on this PR");
     (bare.repository.branch, bare.repository.commit) = (None, None);
     assert_eq!(put(&bare).0, Err(QueryError::Missing(Missing::Branch)));
@@ -110,7 +110,7 @@ fn what_the_repository_lacks_is_asked_for() {
 }
 
 #[test]
-fn failures_of_the_service_are_told_apart() {
+fn failures_of_the_service_are_distinguished() {
     let of = |name: &str| ask(&format!("List open pull requests of octo-org/{name}"));
     assert_eq!(of("unauthorized"), Err(QueryError::Unauthorized("Bad credentials".into())));
     assert_eq!(of("limited"), Err(QueryError::RateLimited(Some(600))));
@@ -119,14 +119,14 @@ fn failures_of_the_service_are_told_apart() {
     assert_eq!(of("forbidden"), Err(QueryError::Forbidden("Resource not accessible by personal access token".into())));
     let broken = "GET https://api.github.com/repos/octo-org/broken/pulls answered 500";
     assert_eq!(of("broken"), Err(QueryError::Failed(broken.into())));
-    let Err(QueryError::Failed(malformed)) = of("malformed") else { panic!("half a document is no answer") };
-    assert!(malformed.contains("/octo-org/malformed/pulls is no JSON"), "{malformed}");
-    let odd = "asked for pull requests of octo-org/odd, and the service answered something that is no list";
+    let Err(QueryError::Failed(malformed)) = of("malformed") else { panic!("half a document is not an answer") };
+    assert!(malformed.contains("/octo-org/malformed/pulls is not JSON"), "{malformed}");
+    let odd = "asked for pull requests of octo-org/odd, but the answer is not a list";
     assert_eq!(of("odd"), Err(QueryError::Failed(odd.into())));
 }
 
 #[test]
-fn remotes_elsewhere_are_refused_but_aliases_and_enterprises_are_not() {
+fn other_remotes_are_rejected_but_aliases_and_enterprise_hosts_are_not() {
     let mut elsewhere = question("List open pull requests");
     elsewhere.repository.remote.as_mut().unwrap().host = "gitlab.com".into();
     let Err(QueryError::Failed(message)) = put(&elsewhere).0 else { panic!("this is not on GitHub") };
@@ -141,7 +141,7 @@ fn remotes_elsewhere_are_refused_but_aliases_and_enterprises_are_not() {
 }
 
 #[test]
-fn a_branch_that_is_not_pushed_as_it_is_here_is_told() {
+fn a_branch_with_unpushed_commits_is_reported() {
     let mut ahead = question("failing checks on this branch");
     ahead.repository.commit = Some("0d1a26e67d8f5eaf1f6ba5c57fc3c7d91ac0fd1c".into());
     let answer = put(&ahead).0.unwrap();

@@ -1,4 +1,4 @@
-//! Questions and services that nobody wants.
+//! Malformed questions and hostile services.
 
 use super::*;
 use integration_kit::http::{Head, Http, Receive, Request};
@@ -25,7 +25,7 @@ const KINDS: &[&str] = &[
     "whoami",
 ];
 
-/// Values that have the right names of fields and anything in them.
+/// Values with the right field names and arbitrary contents.
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -100,7 +100,7 @@ fn every_kind_of_question_is_understood() {
 }
 
 #[test]
-fn names_from_a_repository_cannot_leave_their_place_in_an_address() {
+fn names_from_a_repository_cannot_escape_their_path_segment() {
     let mut odd = question("failing checks on this branch");
     odd.repository.branch = Some("../../../user?x=#é".into());
     odd.repository.remote = Some(Remote { host: "github.com".into(), owner: "a/../..".into(), name: "b?c".into() });
@@ -114,7 +114,7 @@ fn names_from_a_repository_cannot_leave_their_place_in_an_address() {
     assert_eq!(address, "https://api.github.com/repos/a%2F..%2F../b%3Fc/git/ref/heads/feature/%C3%A9%3Fx%3D%23");
 }
 
-/// Has no pull request of the branch, and this to say about the commit.
+/// Has no pull request of the branch, and this response for the commit.
 struct AboutCommit(u16, String);
 
 impl Http for AboutCommit {
@@ -144,7 +144,7 @@ fn only_a_commit_that_was_not_pushed_is_in_no_pull_request() {
     for (status, body, part) in [
         (500, "{\"message\": \"Unicorn\"}", "answered 500: Unicorn"),
         (503, "", "answered 503"),
-        (200, "[{\"number\": ", "is no JSON"),
+        (200, "[{\"number\": ", "is not JSON"),
         (200, "{}", "asked for pull requests with commit `6dcb09b` of octo-org/hello"),
         (200, huge.as_str(), "larger than 8 MiB"),
     ] {

@@ -1,16 +1,16 @@
-//! Which rule a question takes.
+//! Which rule matches a question.
 
 use crate::GitHub;
-use crate::asked::Asked;
+use crate::intent::Intent;
 use crate::rules::Topic::{self, *};
 use integration_kit::Integration;
 
 fn topic(question: &str) -> Option<Topic> {
-    Asked::of(question).map(|asked| asked.topic)
+    Intent::of(question).map(|intent| intent.topic)
 }
 
 #[test]
-fn questions_and_their_variations_take_the_right_rule() {
+fn questions_and_their_variations_match_the_right_rule() {
     let table: &[(Topic, &[&str])] = &[
         (
             Comments,
@@ -175,21 +175,21 @@ fn questions_and_their_variations_take_the_right_rule() {
     ];
     for (expected, questions) in table {
         for question in *questions {
-            assert_eq!(topic(question), Some(*expected), "{question}: {:?}", Asked::of(question));
+            assert_eq!(topic(question), Some(*expected), "{question}: {:?}", Intent::of(question));
         }
     }
 }
 
 #[test]
-fn what_is_offered_is_understood() {
+fn offered_questions_are_understood() {
     for question in GitHub::QUESTIONS {
-        let asked = Asked::of(question).unwrap_or_else(|| panic!("{question}"));
-        assert_eq!(asked.read.unknown, [""; 0], "{question}");
+        let intent = Intent::of(question).unwrap_or_else(|| panic!("{question}"));
+        assert_eq!(intent.parsed.unknown, [""; 0], "{question}");
     }
 }
 
 #[test]
-fn other_questions_take_no_rule() {
+fn other_questions_match_no_rule() {
     for question in [
         "",
         "?",
@@ -205,19 +205,19 @@ fn other_questions_take_no_rule() {
         "comments on all PRs of the issues",
         "translate the readme into French for the new colleagues",
     ] {
-        assert_eq!(topic(question), None, "{question}: {:?}", Asked::of(question));
+        assert_eq!(topic(question), None, "{question}: {:?}", Intent::of(question));
     }
 }
 
 #[test]
 fn questions_name_what_they_mean() {
-    let asked = |question: &str| Asked::of(question).unwrap_or_else(|| panic!("{question}"));
-    let here = asked("Get open PRs for github.com/user/repo on branch main");
+    let intent = |question: &str| Intent::of(question).unwrap_or_else(|| panic!("{question}"));
+    let here = intent("Get open PRs for github.com/user/repo on branch main");
     assert_eq!(here.repository, Some(("user".into(), "repo".into())));
     assert_eq!(here.branch.as_deref(), Some("main"));
-    let linked = asked("comments on https://github.com/octo-org/hello/pull/42#discussion_r201");
+    let linked = intent("comments on https://github.com/octo-org/hello/pull/42#discussion_r201");
     assert_eq!((linked.number, linked.repository), (Some(42), Some(("octo-org".into(), "hello".into()))));
-    assert_eq!(asked("issue https://ghe.example.com/a/b/issues/7").number, Some(7));
+    assert_eq!(intent("issue https://ghe.example.com/a/b/issues/7").number, Some(7));
     for (question, branch) in [
         ("failing checks on branch feature/x", "feature/x"),
         ("failing checks on branch `fix_1.2`?", "fix_1.2"),
@@ -226,24 +226,24 @@ fn questions_name_what_they_mean() {
         ("CI status for main", "main"),
         ("checks of branch release/1.0 in octo-org/hello", "release/1.0"),
     ] {
-        assert_eq!(asked(question).branch.as_deref(), Some(branch), "{question}");
+        assert_eq!(intent(question).branch.as_deref(), Some(branch), "{question}");
     }
     for question in
         ["failing checks on this branch", "What checks failed on this branch today", "status of the default branch"]
     {
-        assert_eq!(asked(question).branch, None, "{question}");
+        assert_eq!(intent(question).branch, None, "{question}");
     }
-    assert_eq!(asked("open issues of rust-lang/rust").repository, Some(("rust-lang".into(), "rust".into())));
-    assert_eq!(asked("checks for commit 6DCB09B").commit.as_deref(), Some("6dcb09b"));
-    assert_eq!(asked("PRs by @bob").person.as_deref(), Some("bob"));
-    assert_eq!(asked("issues assigned to bob").person.as_deref(), Some("bob"));
+    assert_eq!(intent("open issues of rust-lang/rust").repository, Some(("rust-lang".into(), "rust".into())));
+    assert_eq!(intent("checks for commit 6DCB09B").commit.as_deref(), Some("6dcb09b"));
+    assert_eq!(intent("PRs by @bob").person.as_deref(), Some("bob"));
+    assert_eq!(intent("issues assigned to bob").person.as_deref(), Some("bob"));
     for question in
         ["issues assigned to me", "open PRs sorted by age", "PRs related to login", "comments by file on PR #1"]
     {
-        assert_eq!(asked(question).person, None, "{question}");
+        assert_eq!(intent(question).person, None, "{question}");
     }
-    assert_eq!(asked("issues with the docs label").label.as_deref(), Some("docs"));
-    assert_eq!(asked("Is main green?").branch.as_deref(), Some("main"));
-    assert_eq!(asked("Has CI passed for 6dcb09b?").commit.as_deref(), Some("6dcb09b"));
-    assert_eq!(asked("issues labelled good-first-issue").label.as_deref(), Some("good-first-issue"));
+    assert_eq!(intent("issues with the docs label").label.as_deref(), Some("docs"));
+    assert_eq!(intent("Is main green?").branch.as_deref(), Some("main"));
+    assert_eq!(intent("Has CI passed for 6dcb09b?").commit.as_deref(), Some("6dcb09b"));
+    assert_eq!(intent("issues labelled good-first-issue").label.as_deref(), Some("good-first-issue"));
 }

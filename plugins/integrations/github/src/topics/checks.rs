@@ -1,4 +1,4 @@
-//! Checks of a branch, a commit or a pull request: check runs, and statuses of the older kind.
+//! Checks of a branch, a commit or a pull request: check runs and legacy commit statuses.
 
 pub mod run;
 
@@ -10,10 +10,10 @@ use integration_kit::text::{Answer, count};
 use integration_kit::{Missing, QueryError};
 use run::{Outcome, Run};
 
-/// For how many failed runs the annotations are read, each with a request of its own.
+/// Maximum number of failed runs whose annotations are read, each with one request.
 const WITH_ANNOTATIONS: usize = 5;
 
-/// A commit, and what it is called in the answer.
+/// A commit, and its name in the answer.
 struct Target {
     repo: Repo,
     commit: String,
@@ -29,7 +29,7 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     let mut runs = read(hub, &target)?;
     runs.0.sort_by(|a, b| (a.outcome, &a.name).cmp(&(b.outcome, &b.name)));
     let (runs, is_cut) = runs;
-    let only_failing = hub.asked.has("failing") && !hub.asked.has("passing");
+    let only_failing = hub.intent.has("failing") && !hub.intent.has("passing");
 
     let mut answer = Answer::new(&format!("{} on {} of {}", verdict(&runs), target.name, target.repo));
     if !runs.is_empty() {
@@ -57,21 +57,21 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// The commit that is meant, or a text if several pull requests are.
+/// Returns the commit that is meant, or a text if there are several pull requests.
 fn target(hub: &Hub) -> Result<Result<Target, String>, QueryError> {
-    let asked = &hub.asked;
-    if asked.number.is_some() || (asked.has("pr") && asked.branch.is_none()) {
+    let intent = &hub.intent;
+    if intent.number.is_some() || (intent.has("pr") && intent.branch.is_none()) {
         return of_pull(hub);
     }
     let repo = hub.repo()?;
-    let commit = hub.commit().filter(|_| asked.commit.is_some() || asked.has("commit") || hub.branch().is_none());
-    if let Some(commit) = commit.filter(|_| !asked.has("default")) {
+    let commit = hub.commit().filter(|_| intent.commit.is_some() || intent.has("commit") || hub.branch().is_none());
+    if let Some(commit) = commit.filter(|_| !intent.has("default")) {
         let name = format!("commit `{}`", short(commit));
         return Ok(Ok(Target { repo, commit: commit.to_owned(), name, note: None }));
     }
-    let branch = match hub.branch().filter(|_| !asked.has("default")) {
+    let branch = match hub.branch().filter(|_| !intent.has("default")) {
         Some(branch) => branch.to_owned(),
-        None if asked.has("default") || !hub.is_here() => default_branch(hub, &repo)?,
+        None if intent.has("default") || !hub.is_here() => default_branch(hub, &repo)?,
         None => return Err(QueryError::Missing(Missing::Branch)),
     };
     of_branch(hub, repo, &branch).map(Ok)
@@ -91,7 +91,7 @@ fn of_pull(hub: &Hub) -> Result<Result<Target, String>, QueryError> {
 
 fn of_branch(hub: &Hub, repo: Repo, branch: &str) -> Result<Target, QueryError> {
     let what = format!("branch `{branch}` of {repo}");
-    // Git allows no such names, and they would lead to another address.
+    // Git does not allow such names, and they would change the URL.
     if branch.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
         return Err(QueryError::NotFound(what));
     }
@@ -126,7 +126,7 @@ fn read(hub: &Hub, target: &Target) -> Result<(Vec<Run>, bool), QueryError> {
     Ok((all.collect(), runs.cut || statuses.cut))
 }
 
-/// What a failed run says about lines of files, if it says anything.
+/// Returns the annotations of a failed run.
 fn annotations(hub: &Hub, repo: &Repo, run: &Run) -> Result<Vec<Value>, QueryError> {
     let Some(id) = run.annotated else { return Ok(Vec::new()) };
     hub.progress(&format!("reading annotations of check {}", run.name));

@@ -1,4 +1,4 @@
-//! What people say about a pull request: in its conversation, in reviews, and on lines of files.
+//! Comments on a pull request: in its conversation, in reviews, and on lines of files.
 
 use crate::hub::Hub;
 use crate::people::author;
@@ -10,22 +10,23 @@ use integration_kit::service::paging::Pages;
 use integration_kit::text::{Answer, count};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most of one comment, in characters.
+/// Maximum number of characters of one comment.
 const COMMENT_CHARS: usize = 2_000;
 
 pub fn answer(hub: &Hub, pull: &Pull) -> Result<String, QueryError> {
     let reviews = reviews::read(hub, pull)?;
     let comments = Comments::read(hub, pull, &reviews)?;
     let number = comments.number();
-    let said = if number == 0 { "No comments".to_owned() } else { count(number, "comment") };
-    let by = hub.asked.person.as_deref().map(|person| format!(" with {person}")).unwrap_or_default();
-    let mut answer = Answer::new(&format!("{said}{by} on pull request {} of {}", pull::title(&pull.value), pull.repo));
+    let summary = if number == 0 { "No comments".to_owned() } else { count(number, "comment") };
+    let by = hub.intent.person.as_deref().map(|person| format!(" with {person}")).unwrap_or_default();
+    let mut answer =
+        Answer::new(&format!("{summary}{by} on pull request {} of {}", pull::title(&pull.value), pull.repo));
     pull::introduce(hub, pull, &mut answer);
     comments.show(hub, &mut answer, true);
     Ok(answer.finish())
 }
 
-/// All that was said about one pull request, or by or to one person.
+/// All comments on one pull request, or those by or to one person.
 pub struct Comments<'a> {
     conversation: Vec<Value>,
     lines: Vec<Value>,
@@ -44,7 +45,7 @@ impl<'a> Comments<'a> {
         let cut = conversation.cut || lines.cut || reviews.cut;
         let summaries = reviews.items.iter().filter(|review| review.text("body").is_some()).collect();
         let mut comments = Self { conversation: conversation.items, lines: lines.items, summaries, cut };
-        if let Some(person) = &hub.asked.person {
+        if let Some(person) = &hub.intent.person {
             comments.keep(person);
         }
         hub.progress(&format!("arranging {}", count(comments.number(), "comment")));
@@ -55,13 +56,13 @@ impl<'a> Comments<'a> {
         if !self.conversation.is_empty() {
             answer.section("Conversation");
             for comment in &self.conversation {
-                say(hub, answer, comment, "");
+                add_comment(hub, answer, comment, "");
             }
         }
         if with_summaries && !self.summaries.is_empty() {
             answer.section("Reviews");
             for review in &self.summaries {
-                say(hub, answer, review, verdict(review));
+                add_comment(hub, answer, review, verdict(review));
             }
         }
         for thread in threads(&self.lines) {
@@ -70,12 +71,12 @@ impl<'a> Comments<'a> {
                 answer.code(code);
             }
             for (at, comment) in thread.iter().enumerate() {
-                say(hub, answer, comment, if at == 0 { "" } else { "replied" });
+                add_comment(hub, answer, comment, if at == 0 { "" } else { "replied" });
             }
         }
         answer.note_cut(self.cut, self.number(), "comments");
-        if hub.asked.has("unresolved") && !self.lines.is_empty() {
-            answer.note("GitHub's REST API does not tell which threads are resolved, so all of them are shown.");
+        if hub.intent.has("unresolved") && !self.lines.is_empty() {
+            answer.note("GitHub's REST API does not report which threads are resolved, so all of them are shown.");
         }
     }
 
@@ -83,7 +84,7 @@ impl<'a> Comments<'a> {
         self.conversation.len() + self.lines.len() + self.summaries.len()
     }
 
-    /// Keeps what a person said, and the threads they take part in.
+    /// Keeps the comments of a person, and the threads they take part in.
     fn keep(&mut self, person: &str) {
         let is_theirs = |comment: &Value| author(comment).eq_ignore_ascii_case(person);
         let theirs: BTreeSet<u64> = self.lines.iter().filter(|comment| is_theirs(comment)).map(thread).collect();
@@ -93,12 +94,12 @@ impl<'a> Comments<'a> {
     }
 }
 
-/// The number of the comment that began a thread.
+/// Returns the number of the comment that started a thread.
 fn thread(comment: &Value) -> u64 {
     comment.number("in_reply_to_id").or_else(|| comment.number("id")).unwrap_or_default()
 }
 
-/// Comments with their answers, in the order of files and lines.
+/// Groups comments with their replies, sorted by file and line.
 fn threads(comments: &[Value]) -> Vec<Vec<&Value>> {
     let mut threads: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
     for comment in comments {
@@ -106,14 +107,14 @@ fn threads(comments: &[Value]) -> Vec<Vec<&Value>> {
     }
     let mut threads: Vec<_> = threads.into_values().collect();
     for thread in &mut threads {
-        // The one that began it has no other to reply to.
+        // The comment that started the thread is not a reply.
         thread.sort_by_key(|comment| (comment.number("in_reply_to_id").is_some(), comment.text("created_at")));
     }
     threads.sort_by_key(|thread| (thread[0].text("path"), line(thread[0])));
     threads
 }
 
-/// The line a comment is on, or was on before the file changed.
+/// Returns the line of a comment, or its line before the file changed.
 fn line(comment: &Value) -> Option<u64> {
     comment.number("line").or_else(|| comment.number("original_line"))
 }
@@ -141,7 +142,7 @@ fn verdict(review: &Value) -> &'static str {
     }
 }
 
-fn say(hub: &Hub, answer: &mut Answer, comment: &Value, did: &str) {
+fn add_comment(hub: &Hub, answer: &mut Answer, comment: &Value, did: &str) {
     let when = comment.text("created_at").or_else(|| comment.text("submitted_at"));
     let when = hub.age(when);
     let link = comment.text("html_url").map(|link| format!(": {link}")).unwrap_or_default();

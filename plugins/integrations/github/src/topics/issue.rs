@@ -11,18 +11,18 @@ use integration_kit::service::paging::Pages;
 use integration_kit::text::Answer;
 use integration_kit::time::ago;
 
-/// Most of a description, in characters.
+/// Maximum number of characters of a description.
 const BODY_CHARS: usize = 4_000;
 
-/// Most of a comment, in characters.
+/// Maximum number of characters of a comment.
 const COMMENT_CHARS: usize = 1_500;
 
-/// An issue, or an overview of a pull request.
+/// Answers with an issue, or with an overview of a pull request.
 pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     issue_or_pull(hub, overview::answer)
 }
 
-/// An issue, or the comments of a pull request.
+/// Answers with an issue, or with the comments of a pull request.
 pub fn comments(hub: &Hub) -> Result<String, QueryError> {
     issue_or_pull(hub, comments::answer)
 }
@@ -32,10 +32,10 @@ fn issue_or_pull(
     of_pull: impl FnOnce(&Hub, &Pull) -> Result<String, QueryError>,
 ) -> Result<String, QueryError> {
     let repo = hub.repo()?;
-    let number = hub.asked.number.ok_or(QueryError::NotUnderstood)?;
+    let number = hub.intent.number.ok_or(QueryError::NotUnderstood)?;
     hub.progress(&format!("reading issue #{number} of {repo}"));
     let issue = hub.get(&repo.path(&format!("/issues/{number}")), &format!("issue #{number} of {repo}"))?;
-    // The API counts pull requests as issues.
+    // The API also returns pull requests as issues.
     if issue.at("pull_request").is_some() {
         return of_pull(hub, &pull::by_number(hub, repo, number)?);
     }
@@ -84,7 +84,7 @@ fn state(issue: &Value) -> String {
     }
 }
 
-/// Lines about labels, people and the milestone, as far as there are any.
+/// Adds lines about labels, people and the milestone, if there are any.
 pub fn labels(answer: &mut Answer, issue: &Value) {
     let labels = names(issue.list("labels"), "name");
     if !labels.is_empty() {

@@ -8,14 +8,14 @@ use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, count};
 
 pub fn answer(hub: &Hub) -> Result<String, QueryError> {
-    let asked = &hub.asked;
-    let state = if asked.has("closed") { "closed" } else { "open" };
-    let person = if asked.has("mine") { Some(hub.login()?) } else { asked.person.clone() };
-    // Whoever has no repository still has issues.
+    let intent = &hub.intent;
+    let state = if intent.has("closed") { "closed" } else { "open" };
+    let person = if intent.has("mine") { Some(hub.login()?) } else { intent.person.clone() };
+    // Without a repository, the user's issues are still available.
     let everywhere =
-        asked.has("everywhere") || (asked.has("mine") && matches!(hub.repo(), Err(QueryError::Missing(_))));
-    let label = asked.label.as_deref().or_else(|| asked.has("bug").then_some("bug"));
-    let by_author = asked.has("created") || (asked.person.is_some() && !asked.has("assigned"));
+        intent.has("everywhere") || (intent.has("mine") && matches!(hub.repo(), Err(QueryError::Missing(_))));
+    let label = intent.label.as_deref().or_else(|| intent.has("bug").then_some("bug"));
+    let by_author = intent.has("created") || (intent.person.is_some() && !intent.has("assigned"));
 
     let mut filters = vec![format!("state={state}")];
     if everywhere {
@@ -32,7 +32,7 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     };
     hub.progress(&format!("reading issues of {place}"));
     let pages = hub.list(&path, "", &format!("issues of {place}"))?;
-    // The API counts pull requests as issues.
+    // The API also returns pull requests as issues.
     let issues: Vec<_> = pages.items.iter().filter(|issue| issue.at("pull_request").is_none()).collect();
 
     let labelled = label.map(|label| format!(" labelled `{label}`")).unwrap_or_default();
@@ -76,7 +76,7 @@ fn show(hub: &Hub, issue: &Value, with_repository: bool, answer: &mut Answer) {
     answer.detail(issue.text("html_url").unwrap_or_default());
 }
 
-/// A field of several things, as in `bug, urgent`. Labels may be plain texts.
+/// Joins a field of several items, as in `bug, urgent`. Labels may be plain strings.
 pub fn names(things: &[Value], field: &str) -> String {
     let names = things.iter().filter_map(|thing| thing.text(field).or_else(|| thing.text("")));
     names.collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! One pull request at a glance.
+//! Overview of one pull request.
 
 use crate::hub::Hub;
 use crate::people::{asked_for_review, author, verdicts};
@@ -10,7 +10,7 @@ use integration_kit::json::Json;
 use integration_kit::text::{Answer, count};
 use integration_kit::time::ago;
 
-/// Most of a description, in characters.
+/// Maximum number of characters of a description.
 const BODY_CHARS: usize = 4_000;
 
 pub fn answer(hub: &Hub, pull: &Pull) -> Result<String, QueryError> {

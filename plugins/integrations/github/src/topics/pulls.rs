@@ -9,15 +9,15 @@ use integration_kit::http::encode;
 use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, count};
 
-/// For how many pull requests the reviews are read, each with a request of its own. The host allows 50 in all.
+/// Maximum number of pull requests whose reviews are read, each with one request. The host allows 50 in total.
 const WITH_REVIEWS: usize = 20;
 
 pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     let repo = hub.repo()?;
-    let asked = &hub.asked;
-    let person = if asked.has("mine") { Some(hub.login()?) } else { asked.person.clone() };
-    let branch = if asked.has("branch") { hub.branch() } else { None };
-    let state = if asked.has("merged") || asked.has("closed") { "closed" } else { "open" };
+    let intent = &hub.intent;
+    let person = if intent.has("mine") { Some(hub.login()?) } else { intent.person.clone() };
+    let branch = if intent.has("branch") { hub.branch() } else { None };
+    let state = if intent.has("merged") || intent.has("closed") { "closed" } else { "open" };
     hub.progress(&format!("reading {state} pull requests of {repo}"));
     let order = if state == "open" { "sort=created" } else { "sort=updated" };
     let path = repo.path(&format!("/pulls?state={state}&{order}&direction=desc"));
@@ -26,7 +26,7 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     let mut pulls = pages.items;
     let is_whose = |pull: &Value| match &person {
         None => true,
-        Some(person) if asked.has("assigned") => {
+        Some(person) if intent.has("assigned") => {
             pull.list("assignees").iter().any(|assignee| is(assignee, "login", person))
         }
         Some(person) => is(pull, "user.login", person),
@@ -35,13 +35,13 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     pulls.retain(|pull| {
         is_whose(pull)
             && branch.is_none_or(|branch| is_on(pull, branch))
-            && (!asked.has("merged") || pull.at("merged_at").is_some())
-            && (!asked.has("draft") || pull.is("draft"))
+            && (!intent.has("merged") || pull.at("merged_at").is_some())
+            && (!intent.has("draft") || pull.is("draft"))
     });
 
-    let kind = if asked.has("merged") { "merged" } else { state };
-    let draft = if asked.has("draft") { "draft " } else { "" };
-    let role = if asked.has("assigned") { "assigned to" } else { "by" };
+    let kind = if intent.has("merged") { "merged" } else { state };
+    let draft = if intent.has("draft") { "draft " } else { "" };
+    let role = if intent.has("assigned") { "assigned to" } else { "by" };
     let by = person.as_deref().map(|person| format!(" {role} {person}")).unwrap_or_default();
     let on = branch.map(|branch| format!(" from or into branch `{branch}`")).unwrap_or_default();
     let mut answer =
@@ -52,7 +52,7 @@ pub fn answer(hub: &Hub) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// Open pull requests that wait for a review of whoever asks, or of a team of theirs.
+/// Lists open pull requests that wait for a review by the user or one of their teams.
 pub fn to_review(hub: &Hub) -> Result<String, QueryError> {
     let repo = hub.repo()?;
     let login = hub.login()?;
@@ -69,7 +69,7 @@ pub fn to_review(hub: &Hub) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// Whether a field has this text, whatever the case.
+/// Whether a field has this text, ignoring case.
 fn is(value: &Value, path: &str, text: &str) -> bool {
     value.text(path).is_some_and(|found| found.eq_ignore_ascii_case(text))
 }
@@ -86,7 +86,7 @@ fn show(hub: &Hub, repo: &Repo, pulls: &[Value], with_reviews: bool, answer: &mu
     if with_reviews {
         hub.progress(&format!("reading reviews of {}", count(pulls.len().min(WITH_REVIEWS), "pull request")));
     }
-    answer.section(if hub.asked.has("merged") || hub.asked.has("closed") {
+    answer.section(if hub.intent.has("merged") || hub.intent.has("closed") {
         "Last changed first"
     } else {
         "Newest first"
@@ -104,7 +104,7 @@ fn show(hub: &Hub, repo: &Repo, pulls: &[Value], with_reviews: bool, answer: &mu
                 Ok(line) => {
                     answer.detail(&line);
                 }
-                // The list is worth showing without them, and the next request would fare no better.
+                // The list is useful without reviews, and the next request would fail too.
                 Err(error) => {
                     answer.note(&format!("Reviews could not be read for all of them: {}.", reason(&error)));
                     reviews_known = false;
@@ -119,7 +119,7 @@ fn show(hub: &Hub, repo: &Repo, pulls: &[Value], with_reviews: bool, answer: &mu
     }
 }
 
-/// As in `reviews: changes requested (by carol; approved by bob; still asked: dave)`.
+/// As in `reviews: changes requested by carol; approved by bob; still asked: dave`.
 fn reviews(hub: &Hub, repo: &Repo, pull: &Value) -> Result<String, QueryError> {
     let number = pull.number("number").unwrap_or_default();
     let reviews = hub.first_page(&repo.path(&format!("/pulls/{number}/reviews")), "reviews")?;
@@ -135,17 +135,17 @@ fn reviews(hub: &Hub, repo: &Repo, pull: &Value) -> Result<String, QueryError> {
     if !waiting.is_empty() {
         parts.push(format!("still asked: {}", waiting.join(", ")));
     }
-    let said = if parts.is_empty() { summary(&verdicts, &waiting).to_owned() } else { parts.join("; ") };
-    Ok(format!("reviews: {said}"))
+    let text = if parts.is_empty() { summary(&verdicts, &waiting).to_owned() } else { parts.join("; ") };
+    Ok(format!("reviews: {text}"))
 }
 
 fn reason(error: &QueryError) -> String {
     match error {
         QueryError::RateLimited(_) => "GitHub allows no more requests for now".to_owned(),
-        QueryError::Forbidden(said)
-        | QueryError::Unauthorized(said)
-        | QueryError::Failed(said)
-        | QueryError::Unreachable(said) => said.clone(),
+        QueryError::Forbidden(text)
+        | QueryError::Unauthorized(text)
+        | QueryError::Failed(text)
+        | QueryError::Unreachable(text) => text.clone(),
         other => format!("{other:?}"),
     }
 }

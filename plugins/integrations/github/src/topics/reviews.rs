@@ -1,4 +1,4 @@
-//! Who approved a pull request, who wants changes, and who is still asked.
+//! Who approved a pull request, who requested changes, and whose review is pending.
 
 use crate::hub::Hub;
 use crate::people::{Verdicts, asked_for_review, author, verdicts};
@@ -9,7 +9,7 @@ use integration_kit::json::{Json, Value};
 use integration_kit::service::paging::Pages;
 use integration_kit::text::Answer;
 
-/// Most of what a reviewer says, in characters.
+/// Maximum number of characters of a review.
 const REVIEW_CHARS: usize = 500;
 
 pub fn answer(hub: &Hub, pull: &Pull) -> Result<String, QueryError> {
@@ -20,7 +20,7 @@ pub fn answer(hub: &Hub, pull: &Pull) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// The same with all comments below.
+/// Answers with the review status, followed by all comments.
 pub fn with_comments(hub: &Hub, pull: &Pull) -> Result<String, QueryError> {
     let reviews = read(hub, pull)?;
     let comments = Comments::read(hub, pull, &reviews)?;
@@ -31,7 +31,7 @@ pub fn with_comments(hub: &Hub, pull: &Pull) -> Result<String, QueryError> {
     Ok(answer.finish())
 }
 
-/// All reviews of a pull request, in the order they were given.
+/// Reads all reviews of a pull request, in chronological order.
 pub fn read(hub: &Hub, pull: &Pull) -> Result<Pages, QueryError> {
     let (repo, number) = (&pull.repo, pull.number);
     hub.progress(&format!("reading reviews of pull request #{number}"));
@@ -61,7 +61,7 @@ fn show(hub: &Hub, pull: &Pull, reviews: &Pages, answer: &mut Answer) {
     answer.note_cut(reviews.cut, reviews.items.len(), "reviews");
 }
 
-/// The state of all reviews in a few words.
+/// Summarizes all reviews.
 pub fn summary(verdicts: &Verdicts, waiting: &[String]) -> &'static str {
     let (approved, refused) = (!verdicts.approved.is_empty(), !verdicts.changes_requested.is_empty());
     match (approved, refused, waiting.is_empty()) {
@@ -71,7 +71,7 @@ pub fn summary(verdicts: &Verdicts, waiting: &[String]) -> &'static str {
         (false, false, false) => "waiting for review",
         (false, false, true) if !verdicts.commented.is_empty() => "commented, not approved",
         (false, false, true) if !verdicts.dismissed.is_empty() => "dismissed, not approved",
-        (false, false, true) => "none, and nobody is asked for one",
+        (false, false, true) => "none, and none requested",
     }
 }
 

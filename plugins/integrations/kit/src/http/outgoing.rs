@@ -8,13 +8,13 @@ use crate::bindings::wasi::http::types::{
 };
 use crate::bindings::wasi::io::streams::StreamError;
 
-/// What one write to a stream may carry.
+/// Maximum size of one write to a stream.
 const WRITE_BYTES: usize = 4096;
 
-/// What one read from a stream asks for.
+/// Size of one read from a stream.
 const READ_BYTES: u64 = 64 * 1024;
 
-/// The network as far as the host lends it.
+/// The network access that the host grants.
 pub struct Outgoing;
 
 impl Http for Outgoing {
@@ -30,10 +30,10 @@ impl Http for Outgoing {
     }
 }
 
-/// Sends a request and waits for the head of its answer.
+/// Sends a request and waits for the head of its response.
 fn exchange(request: &Request) -> Result<IncomingResponse, QueryError> {
     let outgoing = outgoing(request)?;
-    // A body that is never asked for is not sent, not even as an empty one.
+    // Without opening the body, no body is sent, not even an empty one.
     let body = (!request.body.is_empty()).then(|| outgoing.body()).transpose();
     let body = body.map_err(|()| broken(request, "there is no body to write to"))?;
     let response = outgoing_handler::handle(outgoing, None).map_err(|error| failure(request, &error))?;
@@ -57,7 +57,7 @@ fn outgoing(request: &Request) -> Result<OutgoingRequest, QueryError> {
             .append(name, value.as_bytes())
             .map_err(|error| broken(request, &format!("the header `{name}` cannot be sent: {error:?}")))?;
     }
-    let address = parts(&request.address).ok_or_else(|| broken(request, "this is no address of a service"))?;
+    let address = parts(&request.address).ok_or_else(|| broken(request, "this is not the address of a service"))?;
     let outgoing = OutgoingRequest::new(headers);
     let method = match request.method {
         Method::Get => types::Method::Get,
@@ -73,7 +73,7 @@ fn outgoing(request: &Request) -> Result<OutgoingRequest, QueryError> {
 fn write(request: &Request, body: &OutgoingBody) -> Result<(), QueryError> {
     let stream = body.write().map_err(|()| broken(request, "the body is already written"))?;
     for chunk in request.body.chunks(WRITE_BYTES) {
-        // The other side may answer before it has read everything, and that answer counts.
+        // The server may respond before it has read everything, and that response is valid.
         if stream.blocking_write_and_flush(chunk).is_err() {
             break;
         }
@@ -109,18 +109,20 @@ fn failure(request: &Request, error: &ErrorCode) -> QueryError {
         ErrorCode::HttpResponseBodySize(_) => return too_large(request),
         ErrorCode::HttpResponseContentCoding(coding) => {
             let coding = coding.as_deref().unwrap_or("something else");
-            return broken(request, &format!("the answer is encoded as `{coding}`, and nobody asked for that"));
+            return broken(request, &format!("the answer has the encoding `{coding}`, which was not requested"));
         }
-        ErrorCode::DnsTimeout | ErrorCode::DnsError(_) | ErrorCode::DestinationNotFound => "its name is not known",
+        ErrorCode::DnsTimeout | ErrorCode::DnsError(_) | ErrorCode::DestinationNotFound => {
+            "its name cannot be resolved"
+        }
         ErrorCode::ConnectionRefused => "the connection was refused",
         ErrorCode::ConnectionTerminated | ErrorCode::HttpResponseIncomplete => "the answer was cut off",
         ErrorCode::ConnectionTimeout
         | ErrorCode::ConnectionReadTimeout
         | ErrorCode::ConnectionWriteTimeout
         | ErrorCode::HttpResponseTimeout => "it took too long",
-        ErrorCode::HttpProtocolError => "the answer is no HTTP",
+        ErrorCode::HttpProtocolError => "the answer is not HTTP",
         ErrorCode::TlsCertificateError => "its certificate is not trusted",
-        ErrorCode::TlsProtocolError | ErrorCode::TlsAlertReceived(_) => "no secure connection came about",
+        ErrorCode::TlsProtocolError | ErrorCode::TlsAlertReceived(_) => "the TLS handshake failed",
         ErrorCode::InternalError(Some(what)) => what,
         other => &format!("{other:?}"),
     };
@@ -131,7 +133,7 @@ fn unreachable(request: &Request, what: &str) -> QueryError {
     QueryError::Unreachable(format!("{}: {what}", request.describe()))
 }
 
-/// A mistake of an integration, of its settings or of the service.
+/// An error of the integration, its settings or the service.
 fn broken(request: &Request, what: &str) -> QueryError {
     QueryError::Failed(format!("{}: {what}", request.describe()))
 }

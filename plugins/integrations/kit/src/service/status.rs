@@ -1,46 +1,46 @@
-//! What the status of an answer means.
+//! Interprets HTTP statuses.
 
 use crate::QueryError;
 use crate::http::{Head, Request, Response};
 use crate::json::{Json, Value};
 use crate::{text, time};
 
-/// Most of what a service says about a failure, in characters.
+/// Maximum number of characters of a service's error message.
 const MESSAGE_CHARS: usize = 300;
 
-/// Where the answer is instead, if the service sends the request elsewhere.
-pub fn elsewhere(head: &Head) -> Option<&str> {
+/// Returns the target of a redirect.
+pub fn redirect(head: &Head) -> Option<&str> {
     matches!(head.status, 301 | 302 | 303 | 307 | 308).then(|| head.header("location")).flatten()
 }
 
-/// Why there is no answer. Nothing if there is one.
+/// Returns the error that a response means, if any.
 pub fn failure(request: &Request, response: &Response, now: u64, what: &str) -> Option<QueryError> {
     let head = &response.head;
     if (200..300).contains(&head.status) {
         return None;
     }
-    let said = message(&response.body);
-    let described = || said.clone().unwrap_or_else(|| format!("{} answered {}", request.describe(), head.status));
+    let reason = message(&response.body);
+    let described = || reason.clone().unwrap_or_else(|| format!("{} answered {}", request.describe(), head.status));
     Some(match head.status {
         401 => QueryError::Unauthorized(described()),
-        403 | 429 if is_rate_limit(head, said.as_deref()) => QueryError::RateLimited(wait(head, now)),
+        403 | 429 if is_rate_limit(head, reason.as_deref()) => QueryError::RateLimited(wait(head, now)),
         403 => QueryError::Forbidden(described()),
         404 => QueryError::NotFound(what.to_owned()),
-        status => QueryError::Failed(match said {
-            Some(said) => format!("{} answered {status}: {said}", request.describe()),
+        status => QueryError::Failed(match reason {
+            Some(reason) => format!("{} answered {status}: {reason}", request.describe()),
             None => format!("{} answered {status}", request.describe()),
         }),
     })
 }
 
-fn is_rate_limit(head: &Head, said: Option<&str>) -> bool {
+fn is_rate_limit(head: &Head, reason: Option<&str>) -> bool {
     head.status == 429
         || head.header("retry-after").is_some()
         || head.header("x-ratelimit-remaining") == Some("0")
-        || said.is_some_and(|said| said.to_lowercase().contains("rate limit"))
+        || reason.is_some_and(|reason| reason.to_lowercase().contains("rate limit"))
 }
 
-/// Seconds until the next question may come.
+/// Returns the seconds until a retry is allowed.
 pub fn wait(head: &Head, now: u64) -> Option<u64> {
     let asked = head.header("retry-after").and_then(|value| {
         value.parse().ok().or_else(|| time::from_http(value).map(|moment| moment.saturating_sub(now)))
@@ -52,13 +52,13 @@ pub fn wait(head: &Head, now: u64) -> Option<u64> {
     })
 }
 
-/// What the service itself says, on one line.
+/// Returns the message of the service, on one line.
 pub fn message(body: &[u8]) -> Option<String> {
-    let said = match serde_json::from_slice::<Value>(body) {
+    let reason = match serde_json::from_slice::<Value>(body) {
         Ok(value) => in_json(&value)?.to_owned(),
         Err(_) => plain(body)?,
     };
-    let line = text::line(&said);
+    let line = text::line(&reason);
     (!line.is_empty()).then(|| text::cut(&line, MESSAGE_CHARS))
 }
 
@@ -69,7 +69,7 @@ fn in_json(value: &Value) -> Option<&str> {
     named.or_else(|| first?.text("message")).or_else(|| first?.as_str()).or_else(|| value.as_str())
 }
 
-/// Plain text is a message, a page for browsers is not.
+/// Returns plain text, but not an HTML page.
 fn plain(body: &[u8]) -> Option<String> {
     let text = str::from_utf8(body).ok()?.trim();
     (!text.starts_with(['<', '{', '['])).then(|| text.to_owned())

@@ -1,4 +1,4 @@
-//! Services that behave, and others.
+//! Well-behaved and misbehaving services.
 
 use super::paging::{Page, follow, next_link};
 use super::*;
@@ -11,12 +11,12 @@ use std::cell::RefCell;
 const NOW: u64 = 1_794_854_580;
 
 /// Status, headers and body.
-type Said<Body> = (u16, Vec<(&'static str, &'static str)>, Body);
+type Reply<Body> = (u16, Vec<(&'static str, &'static str)>, Body);
 
-/// Gives its answers one after the other.
-struct Script(RefCell<Vec<Said<Vec<u8>>>>, RefCell<Vec<Request>>);
+/// Gives its answers in order.
+struct Script(RefCell<Vec<Reply<Vec<u8>>>>, RefCell<Vec<Request>>);
 
-fn script(answers: Vec<Said<&str>>) -> Script {
+fn script(answers: Vec<Reply<&str>>) -> Script {
     let answers = answers.into_iter().rev().map(|(status, headers, body)| (status, headers, body.as_bytes().to_vec()));
     Script(RefCell::new(answers.collect()), RefCell::default())
 }
@@ -41,7 +41,7 @@ fn get(status: u16, headers: Vec<(&'static str, &'static str)>, body: &str) -> R
 }
 
 #[test]
-fn statuses_say_what_is_wrong_in_the_words_of_the_service() {
+fn statuses_keep_the_message_of_the_service() {
     assert_eq!(get(200, vec![], "{\"a\": 1}"), Ok(json!({"a": 1})));
     let message = "{\"message\": \"Bad\\n credentials\"}";
     assert_eq!(get(401, vec![], message), Err(QueryError::Unauthorized("Bad credentials".into())));
@@ -58,7 +58,7 @@ fn statuses_say_what_is_wrong_in_the_words_of_the_service() {
 }
 
 #[test]
-fn rate_limits_say_when_to_come_back() {
+fn rate_limits_say_when_to_retry() {
     let limited = |status, headers| get(status, headers, "{}");
     let reset = ("X-RateLimit-Reset", "1794854680");
     assert_eq!(limited(403, vec![("x-ratelimit-remaining", "0"), reset]), Err(QueryError::RateLimited(Some(100))));
@@ -81,10 +81,10 @@ fn rate_limits_say_when_to_come_back() {
 }
 
 #[test]
-fn answers_that_are_no_json_or_too_large_are_told() {
+fn answers_that_are_not_json_or_too_large_are_reported() {
     for body in ["", "{", "<html>", "[1,]", "{\"a\": 1} x"] {
-        let Err(QueryError::Failed(message)) = get(200, vec![], body) else { panic!("{body} is no JSON") };
-        assert!(message.starts_with("the answer to GET https://a.example/api/x is no JSON"), "{message}");
+        let Err(QueryError::Failed(message)) = get(200, vec![], body) else { panic!("{body} is not JSON") };
+        assert!(message.starts_with("the answer to GET https://a.example/api/x is not JSON"), "{message}");
     }
     let deep = "[".repeat(100_000);
     assert!(matches!(get(200, vec![], &deep), Err(QueryError::Failed(_))));
@@ -96,10 +96,10 @@ fn answers_that_are_no_json_or_too_large_are_told() {
 }
 
 #[test]
-fn only_what_is_said_to_be_absent_is() {
+fn only_the_given_statuses_mean_absent() {
     let found = |status| {
         let http = script(vec![(status, vec![], "7")]);
-        Service::new(&http, "https://a.example", NOW).found("/x", &[404, 422], "it")
+        Service::new(&http, "https://a.example", NOW).get_optional("/x", &[404, 422], "it")
     };
     assert_eq!((found(200), found(404), found(422)), (Ok(Some(json!(7))), Ok(None), Ok(None)));
     for status in [400, 401, 403, 409, 429, 500] {
@@ -117,7 +117,7 @@ fn redirects_are_followed_a_few_times() {
     let Err(QueryError::Failed(message)) = Service::new(&http, "https://a.example", NOW).get("/x", "it") else {
         panic!()
     };
-    assert_eq!(message, "GET https://a.example/x was sent elsewhere more than 3 times");
+    assert_eq!(message, "GET https://a.example/x was redirected more than 3 times");
     for nowhere in ["", "//c.example/", "x", "ftp://c.example/"] {
         assert_eq!(beside("https://a.example/x", nowhere), None, "{nowhere}");
     }
@@ -147,18 +147,15 @@ fn pages_are_followed_by_link_within_limits() {
         )
     };
     let http = script(vec![first(), (200, vec![], "[2]")]);
-    let pages = Service::new(&http, "https://a.example", NOW).linked("/x", "", "things", 9).unwrap();
+    let pages = Service::new(&http, "https://a.example", NOW).list_by_link("/x", "", "things", 9).unwrap();
     assert_eq!((pages.items, pages.cut), (vec![json!(1), json!(2)], false));
     assert_eq!(asked(&http), ["https://a.example/x", "https://a.example/x?page=2"]);
     let http = script(vec![first()]);
-    let pages = Service::new(&http, "https://a.example", NOW).linked("/x", "", "things", 1).unwrap();
+    let pages = Service::new(&http, "https://a.example", NOW).list_by_link("/x", "", "things", 1).unwrap();
     assert_eq!((pages.items.len(), pages.cut), (1, true));
     let http = script(vec![(200, vec![], "{\"a\": {}}")]);
-    let wrong = Service::new(&http, "https://a.example", NOW).linked("/x", "a", "things", 1).unwrap_err();
-    assert_eq!(
-        wrong,
-        QueryError::Failed("asked for things, and the service answered something that is no list".into())
-    );
+    let wrong = Service::new(&http, "https://a.example", NOW).list_by_link("/x", "a", "things", 1).unwrap_err();
+    assert_eq!(wrong, QueryError::Failed("asked for things, but the answer is not a list".into()));
 }
 
 #[test]
@@ -167,13 +164,14 @@ fn pages_are_followed_by_token() {
         (200, vec![], "{\"items\": [1], \"next_page_token\": \"a b\"}"),
         (200, vec![], "{\"items\": [2], \"next_page_token\": null}"),
     ]);
-    let pages = Service::new(&http, "https://a.example", NOW).tokened("/x?y=1", "page-token", "things", 9).unwrap();
+    let pages =
+        Service::new(&http, "https://a.example", NOW).list_by_token("/x?y=1", "page-token", "things", 9).unwrap();
     assert_eq!((pages.items.len(), pages.cut), (2, false));
     assert_eq!(asked(&http)[1], "https://a.example/x?y=1&page-token=a%20b");
 }
 
 #[test]
-fn a_list_that_turns_in_a_circle_ends() {
+fn a_cyclic_list_ends() {
     let pages = follow(50, |_| Ok(Page { items: vec![json!(1)], next: Some("same".into()) })).unwrap();
     assert_eq!(pages.items.len(), 2);
 }
@@ -182,7 +180,7 @@ proptest! {
     #[test]
     fn any_answer_is_an_answer_or_an_error(status in 100..600_u16, body in "(\\PC{0,20}|\\{|\\[|\"|message|:|errors){0,8}", link in "\\PC{0,40}") {
         let service = Recorded::always(status, &body);
-        let _ = Service::new(&service, "https://a.example", NOW).linked("/x", "", "things", 3);
+        let _ = Service::new(&service, "https://a.example", NOW).list_by_link("/x", "", "things", 3);
         let head = Head { status, headers: vec![("link".into(), link.clone()), ("retry-after".into(), link.clone()), ("location".into(), link)] };
         next_link(&head);
         status::wait(&head, NOW);

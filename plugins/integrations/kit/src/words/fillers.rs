@@ -1,6 +1,6 @@
-//! Words that change nothing about what is asked.
+//! Words that do not change the meaning of a question.
 
-/// Words of any question in English.
+/// Filler words of English questions.
 #[rustfmt::skip]
 pub const FILLERS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "anything", "are", "as", "at", "be", "been", "being", "by",
@@ -14,14 +14,14 @@ pub const FILLERS: &[&str] = &[
     "you", "your",
 ];
 
-/// Words that come before what is asked for.
+/// Words that introduce a request.
 #[rustfmt::skip]
 const POLITE: &[&str] = &[
     "can", "could", "hello", "hey", "hi", "i", "just", "kindly", "like", "need", "now", "please", "to", "us", "want",
     "we", "will", "would", "you",
 ];
 
-/// Words that ask for a change when they come first.
+/// Verbs that request a change if they come first.
 #[rustfmt::skip]
 const CHANGING: &[&str] = &[
     "add", "approve", "archive", "assign", "cancel", "change", "close", "create", "delete", "dismiss", "edit", "fix",
@@ -30,10 +30,10 @@ const CHANGING: &[&str] = &[
     "start", "stop", "submit", "trigger", "unassign", "update", "upload", "write",
 ];
 
-/// Words after those that make a question of it, as in `merge conflicts`.
+/// Nouns after such a verb that make it a question, as in `merge conflicts`.
 const NAMING: &[&str] = &["conflict", "conflicts", "state", "status"];
 
-/// Whether a text in folded words asks to change something, which integrations never do.
+/// Whether folded words request a change, which integrations never make.
 pub fn asks_for_a_change(words: &[String]) -> bool {
     let mut words = words.iter().map(String::as_str).skip_while(|word| POLITE.contains(word));
     let Some(first) = words.next().filter(|word| CHANGING.contains(word)) else { return false };

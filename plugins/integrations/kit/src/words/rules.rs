@@ -1,59 +1,59 @@
-//! Which question it is.
+//! Selects the topic of a question.
 
 use super::fillers::FILLERS;
-use super::{Words, same};
+use super::{Words, is_word};
 use std::collections::BTreeSet;
 
-/// Which words mean what.
+/// Maps words to concepts.
 #[derive(Debug, Clone, Copy)]
 pub struct Vocabulary {
-    /// A concept, and the words and phrases for it in lower case and in the singular. A phrase may stand for several concepts.
+    /// A concept, and its words and phrases in lower case and in the singular. A phrase may have several concepts.
     pub concepts: &'static [(&'static str, &'static [&'static str])],
-    /// Words that mean nothing here, besides [`FILLERS`].
+    /// Words without meaning here, in addition to [`FILLERS`].
     pub fillers: &'static [&'static str],
 }
 
-/// A question as concepts.
+/// A question as a set of concepts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct Parsed {
     pub concepts: BTreeSet<&'static str>,
-    /// Words that mean nothing to the vocabulary.
+    /// Words that are not in the vocabulary.
     pub unknown: Vec<String>,
 }
 
-/// When a question is about a topic.
+/// The concepts that select a topic.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<Topic: 'static> {
     pub topic: Topic,
-    /// The concepts that must be there, with spaces between them and `|` between those of which one is enough.
+    /// Required concepts, separated by spaces, with `|` between alternatives.
     pub needs: &'static str,
-    /// The concepts that may be there as well. With any other, the question is another one.
+    /// Optional concepts. With any other concept, the rule does not match.
     pub may: &'static str,
 }
 
 impl Vocabulary {
-    /// Reads what was not taken from a question. Of several phrases the longest counts.
-    pub fn read(&self, words: &Words) -> Read {
-        let words = words.left();
-        let mut read = Read::default();
+    /// Maps the remaining words of a question to concepts. The longest phrase wins.
+    pub fn parse(&self, words: &Words) -> Parsed {
+        let words = words.remaining();
+        let mut parsed = Parsed::default();
         let mut rest = &words[..];
         while let Some(first) = rest.first() {
             let (concepts, length) = self.concepts(rest);
             if !concepts.is_empty() {
-                read.concepts.extend(concepts);
+                parsed.concepts.extend(concepts);
                 rest = &rest[length..];
                 continue;
             }
             let means_nothing = |fillers: &[&str]| fillers.contains(&first.as_str());
             if !means_nothing(FILLERS) && !means_nothing(self.fillers) {
-                read.unknown.push(first.clone());
+                parsed.unknown.push(first.clone());
             }
             rest = &rest[1..];
         }
-        read
+        parsed
     }
 
-    /// What the words begin with means, and how many of them say it.
+    /// Returns the concepts of the phrase that the words start with, and its length.
     fn concepts(&self, words: &[String]) -> (Vec<&'static str>, usize) {
         let mut concepts = Vec::new();
         let mut best = (0, false);
@@ -61,13 +61,13 @@ impl Vocabulary {
             self.concepts.iter().flat_map(|(concept, phrases)| phrases.iter().map(move |phrase| (*concept, *phrase)))
         {
             let length = phrase.split(' ').count();
-            let Some(said) = words.get(..length) else { continue };
+            let Some(candidate) = words.get(..length) else { continue };
             let fits = |equal: fn(&str, &str) -> bool| {
-                said.iter().zip(phrase.split(' ')).all(|(word, part)| equal(word, part))
+                candidate.iter().zip(phrase.split(' ')).all(|(word, part)| equal(word, part))
             };
-            // A word as it is written counts before the same word in the plural.
+            // An exact word takes precedence over its plural.
             let quality = (length, fits(|word, part| word == part));
-            if quality < best || !fits(same) {
+            if quality < best || !fits(is_word) {
                 continue;
             }
             if quality > best {
@@ -80,39 +80,38 @@ impl Vocabulary {
     }
 }
 
-impl Read {
+impl Parsed {
     pub fn has(&self, concept: &str) -> bool {
         self.concepts.contains(concept)
     }
 
-    /// A sentence on the words that play no part in the answer, if there are any.
+    /// Returns a sentence about the ignored words, if there are any.
     pub fn note(&self) -> Option<String> {
         let quoted: Vec<_> = self.unknown.iter().map(|word| format!("`{}`", crate::text::cut(word, 40))).collect();
-        (!quoted.is_empty())
-            .then(|| format!("Not understood, so it plays no part in this answer: {}.", quoted.join(", ")))
+        (!quoted.is_empty()).then(|| format!("Not understood, so ignored: {}.", quoted.join(", ")))
     }
 
-    /// A few strange words are forgiven as long as more is understood than not.
+    /// A few unknown words are tolerated if most of the question is understood.
     fn is_mostly_understood(&self) -> bool {
         self.unknown.len() <= 2 && self.unknown.len() <= self.concepts.len()
     }
 }
 
-/// The topic of the rule that fits and needs the most. Of several the first.
-pub fn choose<Topic: Copy>(rules: &[Rule<Topic>], read: &Read) -> Option<Topic> {
-    if !read.is_mostly_understood() {
+/// Returns the topic of the matching rule with the most requirements; of several the first.
+pub fn choose<Topic: Copy>(rules: &[Rule<Topic>], parsed: &Parsed) -> Option<Topic> {
+    if !parsed.is_mostly_understood() {
         return None;
     }
-    let fitting = rules.iter().filter(|rule| fits(rule, read));
+    let fitting = rules.iter().filter(|rule| fits(rule, parsed));
     let best = fitting.reduce(|best, next| if needed(next) > needed(best) { next } else { best });
     best.map(|rule| rule.topic)
 }
 
-fn fits<Topic>(rule: &Rule<Topic>, read: &Read) -> bool {
+fn fits<Topic>(rule: &Rule<Topic>, parsed: &Parsed) -> bool {
     let mut needs = rule.needs.split_whitespace();
     let known = |concept: &str| rule.needs.split([' ', '|']).chain(rule.may.split(' ')).any(|known| known == concept);
-    needs.all(|need| need.split('|').any(|concept| read.has(concept)))
-        && read.concepts.iter().all(|concept| known(concept))
+    needs.all(|need| need.split('|').any(|concept| parsed.has(concept)))
+        && parsed.concepts.iter().all(|concept| known(concept))
 }
 
 fn needed<Topic>(rule: &Rule<Topic>) -> usize {

@@ -1,4 +1,4 @@
-//! Questions of a small made-up integration.
+//! Questions of a small fictitious integration.
 
 use super::*;
 use proptest::prelude::*;
@@ -24,11 +24,11 @@ const RULES: &[Rule<&str>] = &[
 ];
 
 fn topic(question: &str) -> Option<&'static str> {
-    choose(RULES, &VOCABULARY.read(&Words::of(question)))
+    choose(RULES, &VOCABULARY.parse(&Words::of(question)))
 }
 
 #[test]
-fn many_words_ask_the_same() {
+fn many_wordings_have_the_same_topic() {
     for question in
         ["List open PRs", "what pull-requests are there?", "Show me the team's merge requests, please!", "prs"]
     {
@@ -48,18 +48,18 @@ fn other_questions_have_no_topic() {
 }
 
 #[test]
-fn the_longest_phrase_counts_then_the_exact_word_and_it_may_mean_several_things() {
-    let concepts = |question: &str| VOCABULARY.read(&Words::of(question)).concepts.into_iter().collect::<Vec<_>>();
+fn the_longest_phrase_wins_then_the_exact_word_and_both_may_have_several_concepts() {
+    let concepts = |question: &str| VOCABULARY.parse(&Words::of(question)).concepts.into_iter().collect::<Vec<_>>();
     assert_eq!(concepts("comments of all"), ["everyone"]);
     assert_eq!(concepts("a fresh remark"), ["comment", "open"]);
     assert_eq!((concepts("remarks"), concepts("remark")), (vec!["plural"], vec!["comment"]));
 }
 
 #[test]
-fn strange_words_are_named() {
-    let read = VOCABULARY.read(&Words::of("open PRs by Zoë"));
-    let note = "Not understood, so it plays no part in this answer: `zoë`.";
-    assert_eq!((choose(RULES, &read), read.note().as_deref()), (Some("pulls"), Some(note)));
+fn unknown_words_are_named() {
+    let parsed = VOCABULARY.parse(&Words::of("open PRs by Zoë"));
+    let note = "Not understood, so ignored: `zoë`.";
+    assert_eq!((choose(RULES, &parsed), parsed.note().as_deref()), (Some("pulls"), Some(note)));
 }
 
 #[test]
@@ -78,15 +78,15 @@ fn numbers_are_taken() {
         ("e2e#5", None, "e2e 5"),
     ] {
         let mut words = Words::of(question);
-        assert_eq!((words.take_number(&after), words.left().join(" ").as_str()), (number, left), "{question}");
+        assert_eq!((words.take_number(&after), words.remaining().join(" ").as_str()), (number, left), "{question}");
     }
 }
 
 #[test]
-fn names_are_taken_from_where_they_stand() {
+fn names_are_taken_from_their_position() {
     let mut words = Words::of("checks on branch `feature/a`, now");
     assert_eq!(words.take_after(&["branch"], |word| word != "now"), Some("feature/a"));
-    assert_eq!(words.left(), ["checks", "on", "branch", "now"]);
+    assert_eq!(words.remaining(), ["checks", "on", "branch", "now"]);
     let mut words = Words::of("checks on the main branch");
     assert_eq!(words.take_before(&["branch"], |word| word != "the"), Some("main"));
     assert_eq!(words.take_before(&["branch"], |word| word != "the" && !word.is_empty()), None);
@@ -94,13 +94,13 @@ fn names_are_taken_from_where_they_stand() {
     assert_eq!(words.take(|word, before| word.contains('/') && before == Some("of")), Some("octo-org/hello"));
     let mut words = Words::of("Get issues related to single sign-on!");
     assert_eq!(words.take_rest(&["about", "related to"]).as_deref(), Some("single sign-on"));
-    assert_eq!(words.left(), ["get", "issues"]);
+    assert_eq!(words.remaining(), ["get", "issues"]);
     assert_eq!(Words::of("issues about ").take_rest(&["about"]), None);
 }
 
 #[test]
-fn changes_are_told_from_questions() {
-    let asks = |question| asks_for_a_change(&Words::of(question).left());
+fn changes_are_distinguished_from_questions() {
+    let asks = |question| asks_for_a_change(&Words::of(question).remaining());
     for change in
         ["Merge this PR", "please close issue 5", "Could you approve PR #1?", "Open a pull request", "delete", "rerun"]
     {
@@ -120,16 +120,16 @@ fn changes_are_told_from_questions() {
 
 proptest! {
     #[test]
-    fn no_question_is_too_odd(question in "(\\PC{0,8}|#|PR|branch|12| |about){0,12}") {
+    fn any_question_is_handled(question in "(\\PC{0,8}|#|PR|branch|12| |about){0,12}") {
         let mut words = Words::of(&question);
         words.take_number(&["pr"]);
         words.take_after(&["branch"], |_| true);
         words.take_before(&["branch"], |_| true);
         words.take(|_, before| before.is_some());
-        let read = VOCABULARY.read(&words);
-        read.note();
-        choose(RULES, &read);
+        let parsed = VOCABULARY.parse(&words);
+        parsed.note();
+        choose(RULES, &parsed);
         words.take_rest(&["about", "pr branch"]);
-        asks_for_a_change(&words.left());
+        asks_for_a_change(&words.remaining());
     }
 }

@@ -1,7 +1,7 @@
-//! Plain data as Node shows it: primitive values, arrays, and objects without a class.
+//! Formats plain data like Node: primitive values, arrays, and objects without a class.
 //!
-//! Most of what scripts print is of this kind, and `node/internal/inspect.js`, which knows the rest, takes a while to load. Both
-//! follow the same rules.
+//! Most of what scripts print is plain, and `node/internal/inspect.js`, which handles the rest, takes time to load.
+//! Both follow the same rules.
 
 use std::fmt::Write as _;
 
@@ -12,20 +12,20 @@ use boa_engine::{Context, JsError, JsObject, JsValue, js_string};
 /// Node breaks lines that would be longer.
 const BREAK_LENGTH: usize = 80;
 
-/// How many levels of nesting may share a line.
+/// Maximum number of nesting levels on one line.
 const COMPACT: usize = 3;
 
-/// What lies deeper is only named.
+/// Deeper objects are only named.
 const DEPTH: usize = 2;
 
 /// Further items of an array are only counted.
 const ITEMS: usize = 100;
 
-/// Fewer items are never put into columns.
+/// Fewer items are never printed in columns.
 const UNGROUPED_ITEMS: usize = 6;
 
 pub enum Refusal {
-    /// Not plain data: somebody who knows all the rules has to show it.
+    /// Not plain data: `inspect.js` has to format it.
     NotPlain,
     Thrown(JsError),
 }
@@ -44,7 +44,7 @@ struct Shower<'a> {
     context: &'a mut Context,
     above: Vec<JsObject>,
     indentation: usize,
-    /// Depth of the object that was begun last.
+    /// Depth of the object that was started last.
     deepest: usize,
 }
 
@@ -80,9 +80,9 @@ impl Shower<'_> {
         let constructors = self.context.intrinsics().constructors();
         let prototype = object.prototype();
         let is_list = object.is_array();
-        let usual = if is_list { constructors.array().prototype() } else { constructors.object().prototype() };
+        let expected = if is_list { constructors.array().prototype() } else { constructors.object().prototype() };
         let is_plain =
-            (is_list || object.is::<OrdinaryObject>()) && prototype == Some(usual) && !self.above.contains(object);
+            (is_list || object.is::<OrdinaryObject>()) && prototype == Some(expected) && !self.above.contains(object);
         if !is_plain {
             return Err(Refusal::NotPlain);
         }
@@ -112,7 +112,7 @@ impl Shower<'_> {
         self.assemble(output, kind, hidden > 0, depth)
     }
 
-    /// Names as they are shown, and values.
+    /// Returns the names as printed, and the values.
     fn entries(&mut self, object: &JsObject, is_list: bool) -> Result<Vec<(String, JsValue)>, Refusal> {
         let mut entries = Vec::new();
         for key in object.own_property_keys(self.context)? {
@@ -167,7 +167,7 @@ impl Shower<'_> {
         Ok(format!("{open}{line}  {}{line}{close}", output.join(&format!(",{line}  "))))
     }
 
-    /// Short items of long arrays stand in columns.
+    /// Short items of long arrays are printed in columns.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -227,14 +227,14 @@ fn is_identifier(name: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
-/// As long as JavaScript says it is.
+/// Returns the length as JavaScript counts it.
 fn units(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// In the quotes that need the fewest escapes.
+/// Uses the quotes that need the fewest escapes.
 fn quote(text: &str, indentation: usize) -> Result<String, Refusal> {
-    // Such texts are broken at their line ends, or cut.
+    // Such texts are split at line ends, or truncated.
     let is_long = units(text) > 16 && units(text) + indentation + 4 > BREAK_LENGTH && text.contains('\n');
     if is_long || text.len() > 10_000 {
         return Err(Refusal::NotPlain);
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_data_looks_as_under_node() {
+    fn plain_data_is_formatted_like_in_node() {
         let context = &mut Context::default();
         for (expression, expected) in [
             ("[1, 'two', { three: 3 }]", "[ 1, 'two', { three: 3 } ]"),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_left_to_those_who_know() {
+    fn everything_else_is_left_to_inspect() {
         let context = &mut Context::default();
         for expression in
             ["new Map()", "[, 1]", "class {}", "Object.create(null)", "{ get a() { return 1 } }", "[Symbol()]"]

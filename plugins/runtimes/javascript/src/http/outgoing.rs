@@ -11,10 +11,10 @@ use crate::bindings::wasi::http::types::{
 use crate::bindings::wasi::io::poll::poll;
 use crate::bindings::wasi::io::streams::StreamError;
 
-/// What one write to a stream may carry.
+/// Maximum size of one write to a stream.
 const WRITE_BYTES: usize = 4096;
 
-/// What one read from a stream asks for.
+/// Size of one read from a stream.
 const READ_BYTES: u64 = 64 * 1024;
 
 pub struct Exchange {
@@ -49,7 +49,7 @@ fn write(body: &OutgoingBody, content: &[u8]) -> Result<(), Failure> {
     }
     let stream = body.write().map_err(|()| broken("ERR_INVALID_STATE", "the body is already written".to_owned()))?;
     for chunk in content.chunks(WRITE_BYTES) {
-        // The other side may answer before it has read everything, and that answer counts.
+        // The server may respond before it has read everything, and that response is valid.
         if stream.blocking_write_and_flush(chunk).is_err() {
             break;
         }
@@ -57,7 +57,7 @@ fn write(body: &OutgoingBody, content: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Which of these have an answer, after waiting for the first one.
+/// Waits for the first response and returns which requests have one.
 pub fn wait(exchanges: &[&Exchange], limit: Option<Duration>) -> Vec<usize> {
     let mut pollables: Vec<_> = exchanges.iter().map(|exchange| exchange.response.subscribe()).collect();
     if let Some(limit) = limit {
@@ -69,7 +69,7 @@ pub fn wait(exchanges: &[&Exchange], limit: Option<Duration>) -> Vec<usize> {
 }
 
 impl Exchange {
-    /// The whole answer. Called when its head has arrived.
+    /// Reads the whole response. Called when its headers have arrived.
     pub fn finish(self) -> Result<Answer, Failure> {
         let response = match self.response.get() {
             Some(Ok(Ok(response))) => response,

@@ -1,4 +1,4 @@
-//! `Date` that also reads what V8 reads: the engine knows only the formats of the standard.
+//! Extends `Date` to parse what V8 parses: the engine supports only the formats of the standard.
 
 use boa_engine::object::FunctionObjectBuilder;
 use boa_engine::property::PropertyDescriptor;
@@ -52,7 +52,7 @@ fn parse(_: &JsValue, arguments: &[JsValue], original: &JsObject, context: &mut 
     Ok(lenient(&text.to_std_string_lossy()).unwrap_or(f64::NAN).into())
 }
 
-/// What was found so far, in the order people write it.
+/// The parts found so far, in the order they are written.
 #[derive(Default)]
 struct Parts {
     numbers: Vec<i64>,
@@ -64,7 +64,7 @@ struct Parts {
     year_first: bool,
 }
 
-/// Milliseconds since 1970. Without a zone the time is in UTC, which is the local time of the sandbox.
+/// Returns milliseconds since 1970. Without a zone the time is UTC, the local time of the sandbox.
 fn lenient(text: &str) -> Option<f64> {
     let mut parts = Parts::default();
     let mut rest = text.trim();
@@ -101,7 +101,7 @@ impl Parts {
         } else {
             let known =
                 matches!(word, "z" | "utc" | "gmt" | "t" | "at") || DAYS.iter().any(|day| word.starts_with(day));
-            // `5th of May` and its like are not dates for V8 either, once the date is complete.
+            // V8 does not accept `5th of May` either, once the date is complete.
             return known.then_some(());
         }
         Some(())
@@ -171,7 +171,7 @@ impl Parts {
     }
 }
 
-/// By the calendar that counts years from March, so that the leap day is the last one.
+/// Counts years from March, so that the leap day is the last day.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let shifted = if month < 2 { year - 1 } else { year };
     let months = (month + 10) % 12;
@@ -187,7 +187,7 @@ mod tests {
     use super::lenient;
 
     #[test]
-    fn people_write_dates_in_many_ways() {
+    fn dates_are_parsed_in_many_forms() {
         let noon = Some(1_704_456_000_000.0);
         for text in [
             "Jan 5, 2024 12:00",

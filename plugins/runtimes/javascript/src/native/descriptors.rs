@@ -1,4 +1,4 @@
-//! Open files by number, beside the three standard streams.
+//! File descriptors other than the standard streams.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ fn close(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
     Ok(JsValue::undefined())
 }
 
-/// At most so many bytes, from a position or from where the last one ended.
+/// Reads up to a number of bytes, from a given position or the current one.
 fn read(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let limit = arguments.get_or_undefined(1).to_length(context)?;
     let position = position(arguments, context)?;
@@ -73,7 +73,7 @@ fn position(arguments: &[JsValue], context: &mut Context) -> JsResult<Option<u64
     if value.is_number() { value.to_length(context).map(Some) } else { Ok(None) }
 }
 
-/// A given position does not move the place where the next call goes on.
+/// An explicit position does not move the current one.
 fn at<T>(
     file: &mut File,
     position: Option<u64>,

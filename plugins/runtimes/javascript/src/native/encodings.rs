@@ -1,4 +1,4 @@
-//! Text as bytes and back, in the encodings Node knows.
+//! Converts between text and bytes in Node's encodings.
 
 use boa_engine::{Context, JsArgs, JsNativeError, JsResult, JsValue, js_string};
 
@@ -43,7 +43,7 @@ fn is_text(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResul
     Ok(std::str::from_utf8(&bytes(arguments, 0, context)?).is_ok().into())
 }
 
-/// Of a text in UTF-8.
+/// Returns the length of a text in UTF-8.
 fn length(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     Ok(text(arguments, 0, context)?.len().into())
 }
@@ -56,7 +56,7 @@ fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// As much as is valid, as Node does it.
+/// Decodes the valid prefix, like Node.
 fn from_hex(text: &str) -> Vec<u8> {
     let pairs = text.as_bytes().chunks_exact(2);
     pairs.map_while(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
@@ -74,7 +74,7 @@ fn to_base64(bytes: &[u8]) -> String {
     encoded
 }
 
-/// Both alphabets; whatever belongs to neither is skipped, as Node does it.
+/// Accepts both alphabets and skips invalid characters, like Node.
 fn from_base64(text: &str) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len() / 4 * 3);
     let (mut word, mut bits) = (0_u32, 0);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_stops_at_the_first_mistake() {
+    fn hex_stops_at_the_first_error() {
         assert_eq!(from_hex("0aFfzz00"), [10, 255]);
         assert_eq!(to_hex(&[10, 255]), "0aff");
     }

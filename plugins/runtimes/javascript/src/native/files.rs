@@ -29,7 +29,7 @@ pub const FUNCTIONS: Functions = &[
     ("truncate", truncate),
 ];
 
-/// An `Error` with `code`, `syscall` and `path`, as Node throws it.
+/// Creates an `Error` with `code`, `syscall` and `path`, like Node.
 pub fn failure(error: &Error, call: &str, path: &str, context: &mut Context) -> JsError {
     failure_between(error, call, &[path], context)
 }
@@ -47,15 +47,15 @@ fn failure_between(error: &Error, call: &str, paths: &[&str], context: &mut Cont
         }
     }
     for (name, value) in properties {
-        // A fresh error object takes any property.
+        // A new error object accepts any property.
         _ = object.create_data_property(js_string!(name), value, context);
     }
     JsError::from_opaque(object.into())
 }
 
-/// Node's code, the number Linux has for it, and its meaning.
+/// Returns Node's code, its number on Linux, and its meaning.
 fn describe(error: &Error) -> (&'static str, i32, &'static str) {
-    // The kinds of the standard library are coarser than the numbers, which differ between Linux and WASI.
+    // `ErrorKind` is coarser than the error numbers, which differ between Linux and WASI.
     let wasi = cfg!(target_os = "wasi");
     let is = |linux: i32, sandbox: i32| error.raw_os_error() == Some(if wasi { sandbox } else { linux });
     let known = [
@@ -107,7 +107,7 @@ fn read_bytes(arguments: &[JsValue], context: &mut Context) -> JsResult<Vec<u8>>
     let path = text(arguments, 0, context)?;
     let absolute = Host::of(context).absolute(&path);
     fs::read(&absolute).map_err(|error| {
-        // Node opens a folder without complaint and fails when it reads; the sandbox says so in other words.
+        // Node opens a folder and fails on reading; the sandbox reports another error.
         if fs::metadata(&absolute).is_ok_and(|metadata| metadata.is_dir()) {
             return failure(&is_a_directory(), "read", "", context);
         }
@@ -126,7 +126,7 @@ fn write(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
     Ok(JsValue::undefined())
 }
 
-/// How Node's letters open a file.
+/// Returns the options for Node's flags.
 pub fn options(flag: &str) -> OpenOptions {
     let mut options = OpenOptions::new();
     match flag.trim_end_matches('s') {
@@ -143,7 +143,7 @@ pub fn options(flag: &str) -> OpenOptions {
     options
 }
 
-/// Pairs of name and kind, sorted by name.
+/// Returns pairs of name and type, sorted by name.
 fn list(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let mut entries = on_path(arguments, "scandir", context, |path| {
         fs::read_dir(path)?
@@ -169,7 +169,7 @@ fn kind(file_type: FileType) -> &'static str {
     }
 }
 
-/// Kind, size and times in milliseconds.
+/// Returns type, size and times in milliseconds.
 fn stat(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let follow = arguments.get_or_undefined(1).to_boolean();
     let call = if follow { "stat" } else { "lstat" };
@@ -199,7 +199,7 @@ fn exists(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
     Ok(fs::metadata(Host::of(context).absolute(&path)).is_ok().into())
 }
 
-/// With a second argument that is true, also the folders above it. Returns the first folder that was made.
+/// If the second argument is true, also creates the parent folders. Returns the first folder created.
 fn make_folder(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let recursive = arguments.get_or_undefined(1).to_boolean();
     let first = on_path(arguments, "mkdir", context, |path| {
@@ -236,7 +236,7 @@ fn remove_all(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsRe
     Ok(JsValue::undefined())
 }
 
-/// `remove_dir_all` needs more of the system than WASI has.
+/// WASI lacks what `remove_dir_all` needs.
 fn remove_tree(path: &str) -> Result<(), Error> {
     if !fs::symlink_metadata(path)?.is_dir() {
         return fs::remove_file(path);
@@ -286,9 +286,9 @@ fn real_path(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsRes
     Ok(js_string!(path).into())
 }
 
-/// `canonicalize` does not exist in WASI.
+/// WASI has no `canonicalize`.
 fn follow_links(path: &str, followed: usize) -> Result<String, Error> {
-    /// As many as Linux follows.
+    /// The limit of Linux.
     const LINKS: usize = 40;
     let mut real = String::new();
     let mut parts = path.split('/').filter(|part| !part.is_empty());

@@ -1,4 +1,4 @@
-//! Comparing and formatting as in English, the only language the sandbox has.
+//! Collation and formatting for English, the only locale in the sandbox.
 
 use std::cmp::Ordering;
 
@@ -37,7 +37,7 @@ pub fn install(context: &mut Context) {
     }
 }
 
-/// Node ends such texts with the name of the zone, which is always the same here.
+/// Appends the time zone like Node; it is always the same here.
 fn name_the_zone(date: &JsObject, name: &'static str, context: &mut Context) {
     let original = date.get(js_string!(name), context).ok().and_then(|method| method.as_function());
     let Some(original) = original else { return };
@@ -71,7 +71,7 @@ fn locale_compare(this: &JsValue, arguments: &[JsValue], context: &mut Context) 
     Ok(JsValue::from(compare(&left, &right, rules) as i32))
 }
 
-/// Letters and their accents apart.
+/// Separates letters and accents.
 fn decomposed(text: JsString, context: &mut Context) -> JsResult<String> {
     if text.iter().all(|unit| unit < 0x80) {
         return Ok(text.to_std_string_lossy());
@@ -90,7 +90,7 @@ struct Rules {
     ignores_case: bool,
 }
 
-/// First by letters, then by accents, then small before capital, as the Unicode collation does.
+/// Compares by letters, then accents, then lower before upper case, like the Unicode collation.
 fn compare(left: &str, right: &str, rules: Rules) -> Ordering {
     let accents = |text: &str| text.chars().filter(|letter| is_accent(*letter)).collect::<String>();
     let capitals = |text: &str| text.chars().map(char::is_uppercase).collect::<Vec<_>>();
@@ -104,7 +104,7 @@ fn compare(left: &str, right: &str, rules: Rules) -> Ordering {
     order
 }
 
-/// Weight of each letter: its class, and its place there.
+/// Returns the weight of each letter: its class, and its position there.
 fn weights(text: &str, rules: Rules) -> Vec<(u8, u64)> {
     /// In this order, before digits and letters.
     const MARKS: &str = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_in_the_order_of_a_dictionary() {
+    fn words_are_sorted_like_in_a_dictionary() {
         assert_eq!(
             sorted(vec!["b", "A", "a", "B", "_", "1", "ab"], Rules::default()),
             ["_", "1", "a", "A", "ab", "b", "B"]

@@ -1,4 +1,4 @@
-//! The process that a script believes to be.
+//! The `process` of a script.
 
 #![expect(clippy::unnecessary_wraps, reason = "the engine calls functions of this shape")]
 
@@ -19,7 +19,7 @@ pub const FUNCTIONS: Functions = &[
 
 fn exit(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let code = arguments.get_or_undefined(0).to_uint8(context)?;
-    Err(Host::of(context).leave(code))
+    Err(Host::of(context).exit(code))
 }
 
 pub fn folder(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -58,7 +58,7 @@ fn indent(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
     Ok(JsValue::undefined())
 }
 
-/// Takes what is called at the end, and for errors that nobody handled.
+/// Registers the callbacks for exit and for unhandled errors.
 fn listen(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let host = Host::of(context);
     *host.builtins.on_exit.borrow_mut() = arguments.get_or_undefined(0).as_function();

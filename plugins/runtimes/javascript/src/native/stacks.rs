@@ -1,4 +1,4 @@
-//! `stack` of errors as Node has it: the message first, then places in the files that people wrote.
+//! `stack` of errors like Node's: the message first, then positions in the source files.
 
 use boa_engine::object::FunctionObjectBuilder;
 use boa_engine::object::builtins::JsFunction;
@@ -35,7 +35,7 @@ fn stack(this: &JsValue, frames: &JsFunction, context: &mut Context) -> JsResult
     Ok(if frames.is_empty() { js_string!(title) } else { js_string!(format!("{title}\n{frames}")) }.into())
 }
 
-/// Errors know their stack already, so only other objects get one.
+/// Errors already have their stack, so only other objects get one.
 fn capture(_: &JsValue, arguments: &[JsValue], frames: &JsFunction, context: &mut Context) -> JsResult<JsValue> {
     let target = arguments.get_or_undefined(0).to_object(context)?;
     if !target.is::<boa_engine::builtins::error::Error>() {

@@ -1,4 +1,4 @@
-//! Putting functions into the queues of the event loop.
+//! Adds functions to the queues of the event loop.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ pub const FUNCTIONS: Functions = &[
 
 /// `start(delay, repeats, function, ...arguments)`
 fn start(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    /// Node takes what does not fit into 31 bits for one millisecond.
-    const LONGEST: f64 = 2_147_483_647.0;
+    /// Node replaces delays beyond 31 bits by one millisecond.
+    const MAX_DELAY: f64 = 2_147_483_647.0;
     let delay = arguments.get_or_undefined(0).to_number(context)?;
-    let delay = if (1.0..=LONGEST).contains(&delay) { delay } else { 1.0 };
+    let delay = if (1.0..=MAX_DELAY).contains(&delay) { delay } else { 1.0 };
     let repeats = arguments.get_or_undefined(1).to_boolean();
     let callback = Callback::from_arguments(arguments, 2)?;
     Ok(Host::of(context).events.push_timer(callback, Duration::from_secs_f64(delay / 1000.0), repeats).into())

@@ -1,4 +1,4 @@
-//! URLs as the WHATWG defines them.
+//! WHATWG URLs.
 
 use boa_engine::object::builtins::JsArray;
 use boa_engine::{Context, JsArgs, JsError, JsNativeError, JsResult, JsValue, js_string};
@@ -8,14 +8,14 @@ use super::{Functions, text};
 
 pub const FUNCTIONS: Functions = &[("parse", parse), ("change", change)];
 
-/// The URL of a file.
+/// Returns the URL of a file.
 pub fn of_file(path: &str) -> String {
     let mut url = Url::parse("file:///").expect("this is a URL");
     url.set_path(path);
     url.into()
 }
 
-/// `parse(text, base?)` gives the parts that `parts` lists.
+/// `parse(text, base?)` returns the parts that `parts` lists.
 fn parse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let input = text(arguments, 0, context)?;
     let base = arguments.get_or_undefined(1);
@@ -30,7 +30,7 @@ fn parse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
     }
 }
 
-/// `change(href, property, value)` gives the parts of the changed URL; a value that does not fit changes nothing.
+/// `change(href, property, value)` returns the parts of the changed URL; an invalid value changes nothing.
 fn change(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let href = text(arguments, 0, context)?;
     let value = text(arguments, 2, context)?;
@@ -71,7 +71,7 @@ fn parts(url: &Url, context: &mut Context) -> JsValue {
 fn invalid(input: &str, context: &mut Context) -> JsError {
     let error = JsNativeError::typ().with_message("Invalid URL").into_opaque(context);
     for (name, value) in [("code", "ERR_INVALID_URL"), ("input", input)] {
-        // A fresh error object takes any property.
+        // A new error object accepts any property.
         _ = error.create_data_property(js_string!(name), js_string!(value), context);
     }
     JsError::from_opaque(error.into())

@@ -1,4 +1,4 @@
-//! What JavaScript cannot see of its own values.
+//! Properties of values that JavaScript code cannot see.
 
 #![expect(clippy::unnecessary_wraps, reason = "the engine calls functions of this shape")]
 
@@ -35,7 +35,7 @@ const KINDS: [(&str, Test); 15] = [
     ("Generator", |object| JsGenerator::from_object(object.clone()).is_ok()),
 ];
 
-/// What an object is, whatever its prototype says; `Object` if nothing special.
+/// Returns the class of an object regardless of its prototype; `Object` if it has none.
 fn kind(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
     let Some(object) = arguments.get_or_undefined(0).as_object() else { return Ok(JsValue::undefined()) };
     if JsProxy::from_object(object.clone()).is_ok() {
@@ -45,13 +45,13 @@ fn kind(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue
     Ok(js_string!(found).into())
 }
 
-/// Unlike other functions that scripts write, a class does not let its prototype be replaced.
+/// Unlike other functions, a class has a read-only prototype.
 fn is_class(object: &JsObject) -> bool {
     let prototype = || object.borrow().properties().get(&js_string!("prototype").into());
     object.is::<OrdinaryFunction>() && prototype().is_some_and(|property| property.writable() == Some(false))
 }
 
-/// State and value.
+/// Returns state and value.
 fn promise(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let promise = JsPromise::from_object(arguments.get_or_undefined(0).to_object(context)?)?;
     let (state, value) = match promise.state() {

@@ -48,7 +48,7 @@ function isDeepEqual(left, right, strict, seen = new Map()) {
   return own.length === keys(right).length && own.every((key) => Object.prototype.hasOwnProperty.call(right, key) && same(left[key], right[key]));
 }
 
-// The lines of both sides, with marks where they differ.
+// Prints the lines of both sides and marks where they differ.
 function difference(actual, expected) {
   const show = (value) => inspect(value, { depth: 1000, maxArrayLength: Infinity, compact: false, sorted: true }).split('\n');
   const [left, right] = [show(actual), show(expected)];

@@ -1,4 +1,4 @@
-// Present, so that importing it does not fail; every use says why there is nothing behind it.
+// Exists so that importing it does not fail; every call throws an explanation.
 
 for (const name of ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync']) {
   exports[name] = Object.defineProperty(() => {

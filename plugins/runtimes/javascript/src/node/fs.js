@@ -1,4 +1,4 @@
-// Files: the synchronous functions, and from them the ones with callbacks.
+// Synchronous file functions, and the callback versions derived from them.
 
 const files = native('files');
 const descriptors = native('descriptors');
@@ -116,7 +116,7 @@ const sync = {
       return encoding ? bytes.toString(encoding) : bytes;
     }
     path = pathOf(path);
-    // As if at its end: what `/dev/stdin` names in Node.
+    // Empty, like `/dev/stdin` at its end in Node.
     if (path === '/dev/stdin') return encoding ? '' : require('buffer').Buffer.alloc(0);
     if (encoding !== null && isUtf8(encoding)) return files.readText(path);
     const bytes = toBuffer(files.read(path));
@@ -193,7 +193,7 @@ const sync = {
   readlink: (path) => files.readLink(pathOf(path)),
   symlink: (target, path) => files.makeLink(pathOf(target, 'target'), pathOf(path)),
   truncate: (path, length = 0) => files.truncate(pathOf(path), length),
-  // The sandbox keeps neither permissions nor times that scripts set.
+  // The sandbox stores neither permissions nor times set by scripts.
   chmod: (path) => sync.access(path),
   utimes: (path) => sync.access(path),
   chown: (path) => sync.access(path),

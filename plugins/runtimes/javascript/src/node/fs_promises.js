@@ -1,4 +1,4 @@
-// Files: the functions with promises.
+// File functions with promises.
 
 const fs = require('fs');
 

@@ -1,4 +1,4 @@
-// What the sandbox tells about the machine: nothing.
+// Constant values: the sandbox reveals nothing about the machine.
 
 const os = {
   EOL: '\n',

@@ -1,4 +1,4 @@
-// Paths of POSIX.
+// POSIX paths.
 
 function check(path, name = 'path') {
   if (typeof path !== 'string') {
@@ -108,6 +108,6 @@ const path = {
   basename, extname, format, parse, matchesGlob, sep: '/', delimiter: ':', win32: null, posix: null,
 };
 path.posix = path;
-// Only the separator differs in what scripts ask of it here.
+// Only the separators differ from POSIX here.
 path.win32 = { ...path, sep: '\\', delimiter: ';' };
 module.exports = path;

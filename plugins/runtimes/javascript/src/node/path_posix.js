@@ -1,3 +1,3 @@
-// Here every path is a POSIX path.
+// All paths are POSIX paths.
 
 module.exports = require('path');

@@ -1,4 +1,4 @@
-// The clock since the script started, with marks on it.
+// Time since the script started, with marks and measures.
 
 const { nanoseconds } = native('process');
 

@@ -1,4 +1,4 @@
-// The older way to read and write queries.
+// The legacy query string API.
 
 const escape = (text) => encodeURIComponent(text);
 

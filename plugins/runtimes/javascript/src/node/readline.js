@@ -1,4 +1,4 @@
-// Lines of a stream. There is nobody to answer questions: the standard input is at its end.
+// Reads lines of a stream. Standard input is empty, so questions are never answered.
 
 const EventEmitter = require('events');
 

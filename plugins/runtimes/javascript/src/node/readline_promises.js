@@ -1,4 +1,4 @@
-// Questions to wait for.
+// readline with promises.
 
 const readline = require('readline');
 

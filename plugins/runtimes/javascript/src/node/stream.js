@@ -1,4 +1,4 @@
-// Streams, small: everything is in memory, so nothing has to be held back.
+// Minimal streams: everything is in memory, so there is no backpressure.
 
 const EventEmitter = require('events');
 const { setImmediate } = require('timers');

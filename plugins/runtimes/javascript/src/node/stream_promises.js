@@ -1,4 +1,4 @@
-// Streams to wait for.
+// Streams with promises.
 
 const stream = require('stream');
 

@@ -1,4 +1,4 @@
-// Text from bytes that arrive in pieces.
+// Decodes text from bytes that arrive in chunks.
 
 const { TextDecoder } = require('internal/text');
 const { Buffer } = require('buffer');

@@ -1,4 +1,4 @@
-// setTimeout and its kin.
+// setTimeout and related functions.
 
 const { start, startImmediate, stop, await: setAwaited, microtask } = native('timers');
 

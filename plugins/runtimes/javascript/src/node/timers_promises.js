@@ -1,4 +1,4 @@
-// Timers to wait for.
+// Timers with promises.
 
 const timers = require('timers');
 

@@ -1,4 +1,4 @@
-// URLs of the WHATWG, and those that name files.
+// WHATWG URLs and file URLs.
 
 const { parse: parseUrl, change } = native('urls');
 
@@ -181,7 +181,7 @@ function pathToFileURL(path) {
   return new URL(`file://${escaped}`);
 }
 
-// The older interface, as far as absolute URLs go.
+// The legacy interface, for absolute URLs.
 function parse(text, parseQuery = false) {
   const url = URL.parse(text, 'relative://');
   const isRelative = url === null || url.protocol === 'relative:';

@@ -1,4 +1,4 @@
-// The parts of `util` that scripts use.
+// Commonly used parts of `util`.
 
 const { inspect } = require('internal/inspect');
 const { format, formatWithOptions } = require('internal/format');
@@ -33,10 +33,10 @@ function inherits(constructor, parent) {
 }
 
 function deprecate(perform, message) {
-  let told = false;
+  let warned = false;
   return function (...values) {
-    if (!told) require('process').emitWarning(message, 'DeprecationWarning');
-    told = true;
+    if (!warned) require('process').emitWarning(message, 'DeprecationWarning');
+    warned = true;
     return new.target ? Reflect.construct(perform, values, new.target) : perform.apply(this, values);
   };
 }

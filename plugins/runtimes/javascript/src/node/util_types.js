@@ -1,4 +1,4 @@
-// What a value is, whatever its prototype says.
+// Type checks that ignore the prototype.
 
 const { kind } = native('values');
 

@@ -1,6 +1,6 @@
-//! Decimal numbers with as many digits after the point as a calculation asks for.
+//! Decimal numbers with a variable scale.
 //!
-//! Some 38 digits in all. Where a product needs more, its last decimals are given up.
+//! Some 38 digits in total. Products that need more lose their last decimals.
 
 #[derive(Clone, Copy, Default)]
 pub struct Decimal {
@@ -20,7 +20,7 @@ impl Decimal {
         Some(Self { digits, scale: u32::try_from(fraction.len()).ok()? })
     }
 
-    /// The nearest decimal of a computed number.
+    /// Returns the nearest decimal of a float.
     pub fn from_float(value: f64, scale: u32) -> Option<Self> {
         let text = format!("{value:.*}", usize::try_from(scale).ok()?);
         let number = Self::parse(text.trim_start_matches('-'), 10)?;
@@ -55,7 +55,7 @@ impl Decimal {
         Self { digits: -self.digits, ..self }
     }
 
-    /// The same number with this many digits after the point, the others cut off.
+    /// Returns the number with this many digits after the point, truncating the rest.
     pub fn with_scale(self, scale: u32) -> Option<Self> {
         let digits = if scale >= self.scale {
             self.digits.checked_mul(power_of_ten(scale - self.scale)?)?
@@ -86,7 +86,7 @@ impl Decimal {
         }
     }
 
-    /// `None` also for a division by zero, which callers rule out.
+    /// Returns `None` also for a division by zero, which callers exclude.
     pub fn divided_by(self, other: Self, scale: u32) -> Option<Self> {
         let (mut left, mut right) = (self, other);
         loop {
@@ -129,7 +129,7 @@ impl Decimal {
         self.with_scale(self.scale.checked_sub(1)?)
     }
 
-    /// As `bc` prints it: without a zero before the point.
+    /// Formats like `bc`: without a zero before the point.
     pub fn text(self, base: u32) -> String {
         let sign = if self.digits < 0 { "-" } else { "" };
         let number = self.digits.unsigned_abs();

@@ -1,7 +1,7 @@
-//! The language of `bc`, without functions of one's own and without arrays.
+//! The language of `bc`, without user-defined functions and arrays.
 
 pub enum Statement {
-    /// Printed with a line end, unless it is an assignment.
+    /// Printed with a newline, unless it is an assignment.
     Value(Expression),
     Text(String),
     Print(Vec<Statement>),
@@ -18,7 +18,7 @@ pub enum Expression {
     Variable(String),
     /// The operator before `=`, or a blank.
     Assign(String, char, Box<Expression>),
-    /// `x++`, which is worth what `x` was.
+    /// `x++`, whose value is the old value of `x`.
     Step(String, char),
     Operation(Box<Expression>, String, Box<Expression>),
     Negated(Box<Expression>),
@@ -38,13 +38,13 @@ enum Token {
 const SIGNS: [&str; 17] =
     ["==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "<", ">", "="];
 
-/// Operators from the loosest to the tightest; assignment and power stand between and behind them.
+/// Operators from the lowest to the highest precedence; assignment and power are handled separately.
 const LOGIC: [&[&str]; 2] = [&["||"], &["&&"]];
 const RELATIONS: &[&str] = &["==", "!=", "<=", ">=", "<", ">"];
 const SUMS: &[&str] = &["+", "-"];
 const PRODUCTS: &[&str] = &["*", "/", "%"];
 
-/// The error is the line that makes no sense.
+/// The error is the number of the invalid line.
 pub fn parse(program: &str) -> Result<Vec<Statement>, usize> {
     let mut parser = Parser { tokens: tokens(program)?, at: 0 };
     parser.statements("").ok_or_else(|| parser.line())
@@ -129,7 +129,7 @@ impl Parser {
         }
     }
 
-    /// Statements up to this sign, or up to the end of the program.
+    /// Parses statements up to this token, or to the end of the program.
     fn statements(&mut self, end: &str) -> Option<Vec<Statement>> {
         let mut statements = Vec::new();
         loop {

@@ -1,11 +1,11 @@
-//! Computes what a program of `bc` says.
+//! Evaluates `bc` programs.
 
 use std::collections::HashMap;
 
 use super::decimal::Decimal;
 use super::syntax::{Expression, Statement};
 
-/// The digits that `-l` asks for.
+/// The scale set by `-l`.
 const LIBRARY_SCALE: u32 = 20;
 
 pub struct Calculator {
@@ -21,7 +21,7 @@ impl Default for Calculator {
     }
 }
 
-/// What a statement leaves to the ones around it.
+/// How a statement affects control flow.
 #[derive(PartialEq)]
 enum Flow {
     Onward,
@@ -193,7 +193,7 @@ impl Calculator {
 
     fn setting(&self, name: &str) -> u32 {
         let value = self.variable(name).whole().and_then(|value| u32::try_from(value).ok());
-        // Bases that make no sense would end the program instead of a line.
+        // An invalid base would abort the program instead of a line.
         value.filter(|value| name == "scale" || (2..=36).contains(value)).unwrap_or(if name == "scale" {
             0
         } else {

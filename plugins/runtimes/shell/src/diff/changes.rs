@@ -1,15 +1,15 @@
-//! Which lines of two files differ: Myers' algorithm, with changes placed where GNU diff places them.
+//! Finds the lines of two files that differ, by Myers' algorithm, with changes placed like GNU diff.
 
 use std::ops::Range;
 
-/// Lines of the old file that became these lines of the new one. One of both may be empty.
+/// Lines of the old file replaced by lines of the new one. One range may be empty.
 pub struct Change {
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
 
-/// Beyond this many changed lines the memory for the search grows out of bounds, and the middle counts as one change.
-const MOST_CHANGES: usize = 4000;
+/// With more changed lines the search takes too much memory, and the middle counts as one change.
+const MAX_CHANGES: usize = 4000;
 
 pub fn changes<Line: PartialEq>(old: &[Line], new: &[Line]) -> Vec<Change> {
     let prefix = old.iter().zip(new).take_while(|(left, right)| left == right).count();
@@ -30,14 +30,14 @@ pub fn changes<Line: PartialEq>(old: &[Line], new: &[Line]) -> Vec<Change> {
         }
         (old_at, new_at) = (left + 1, right + 1);
     }
-    placed_late(found, old, new)
+    shift_late(found, old, new)
 }
 
-/// The longest common part, as pairs of places.
+/// Returns the longest common subsequence, as pairs of positions.
 fn kept_pairs<Line: PartialEq>(old: &[Line], new: &[Line]) -> Option<Vec<(usize, usize)>> {
     let width = old.len() + new.len();
-    let limit = width.min(MOST_CHANGES);
-    // `furthest[k]` is how far one gets in the old file on diagonal `k - limit`; one step is remembered per round.
+    let limit = width.min(MAX_CHANGES);
+    // `furthest[k]` is the position reached in the old file on diagonal `k - limit`; one copy is kept per round.
     let mut furthest = vec![0_usize; 2 * limit + 3];
     let mut rounds: Vec<Vec<usize>> = Vec::new();
     for round in 0..=limit {
@@ -64,7 +64,7 @@ fn kept_pairs<Line: PartialEq>(old: &[Line], new: &[Line]) -> Option<Vec<(usize,
     None
 }
 
-/// Goes back from the end through the rounds and collects what was kept.
+/// Traces back through the rounds and collects the kept lines.
 fn traced(rounds: &[Vec<usize>], last: usize, old: usize, new: usize) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut left, mut right) = (old, new);
@@ -98,8 +98,8 @@ fn traced(rounds: &[Vec<usize>], last: usize, old: usize, new: usize) -> Vec<(us
     pairs
 }
 
-/// Among equal lines, a pure insertion or deletion is reported as late as possible.
-fn placed_late<Line: PartialEq>(found: Vec<Change>, old: &[Line], new: &[Line]) -> Vec<Change> {
+/// Among equal lines, moves a pure insertion or deletion as late as possible.
+fn shift_late<Line: PartialEq>(found: Vec<Change>, old: &[Line], new: &[Line]) -> Vec<Change> {
     let mut placed: Vec<Change> = Vec::new();
     for mut change in found.into_iter().rev() {
         let end = placed.last().map_or((old.len(), new.len()), |next| (next.old.start, next.new.start));

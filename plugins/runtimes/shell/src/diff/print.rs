@@ -1,16 +1,16 @@
-//! The two usual ways to print differences.
+//! Prints differences in the normal and the unified format.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::changes::Change;
 use crate::dates;
 
-/// Lines around a change, when nobody says how many.
+/// Default number of context lines.
 pub const CONTEXT: usize = 3;
 
 type Lines<'content> = [Vec<&'content [u8]>; 2];
 
-/// Lines with their ends, because the last one may have none.
+/// Splits lines, keeping their ends because the last one may have none.
 pub fn lines(content: &[u8]) -> Vec<&[u8]> {
     content.split_inclusive(|byte| *byte == b'\n').collect()
 }
@@ -39,7 +39,7 @@ pub fn normal(output: &mut Vec<u8>, changes: &[Change], [old, new]: &Lines<'_>) 
     }
 }
 
-/// `3` or `3,5`; for nothing, the line before.
+/// `3` or `3,5`; for an empty range, the line before.
 fn places(range: &std::ops::Range<usize>) -> String {
     match range.len() {
         0 => range.start.to_string(),
@@ -73,7 +73,7 @@ pub fn unified(output: &mut Vec<u8>, changes: &[Change], [old, new]: &Lines<'_>,
     }
 }
 
-/// `start,count`, where a count of one goes without saying.
+/// `start,count`; a count of one is omitted.
 fn extent(range: &std::ops::Range<usize>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),

@@ -1,4 +1,4 @@
-//! One name in a listing.
+//! One entry of a listing.
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use bashkit::Metadata;
 pub struct Entry {
     pub name: String,
     pub metadata: Metadata,
-    /// Where a link points to.
+    /// The target of a link.
     pub target: Option<PathBuf>,
 }
 
@@ -22,7 +22,7 @@ impl Entry {
     }
 }
 
-/// `v9` before `v10`.
+/// Sorts `v9` before `v10`.
 pub fn by_version(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     while let (Some(first), Some(second)) = (left.first(), right.first()) {

@@ -7,14 +7,14 @@ use super::entry::Entry;
 use super::options::{Options, TimeStyle};
 use crate::dates;
 
-/// Who runs scripts, as `id` says.
+/// The user that runs scripts, as reported by `id`.
 const OWNER: &str = "sandbox";
 const OWNER_NUMBER: &str = "1000";
 
-/// A file takes whole blocks, which are counted in kilobytes.
+/// A file occupies whole blocks, which are counted in kilobytes.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Six months, in seconds. Older times show the year and not the hour.
+/// Six months, in seconds. Older times show the year instead of the hour.
 const RECENT: u64 = 31_556_952 / 2;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -40,12 +40,12 @@ pub fn print(output: &mut String, entries: &[Entry], options: &Options) {
             "{} {links}{owner}{group} {:>width$} {time} {}{target}",
             permissions(entry),
             size(entry),
-            options.shown(entry)
+            options.display_name(entry)
         );
     }
 }
 
-/// Folders are empty for bashkit, and a block for everyone else.
+/// bashkit reports size 0 for folders; other systems report a block.
 fn bytes(entry: &Entry) -> u64 {
     if entry.is_folder() { BLOCK_BYTES } else { entry.metadata.size }
 }
@@ -87,7 +87,7 @@ fn time(moment: SystemTime, now: SystemTime, style: &TimeStyle) -> String {
     }
 }
 
-/// `1.5K`, `12M`: one decimal below ten, always rounded up.
+/// Formats as `1.5K` or `12M`: one decimal below ten, always rounded up.
 fn human(bytes: u64) -> String {
     let mut unit = 1_u64;
     for letter in ["", "K", "M", "G", "T"] {

@@ -1,4 +1,4 @@
-//! What a listing should look like.
+//! Options of `ls`.
 
 use super::entry::{Entry, by_version};
 
@@ -12,11 +12,11 @@ pub enum Hidden {
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Layout {
-    /// The usual one where nobody looks.
+    /// The default when the output is not a terminal.
     Lines,
     Long,
-    /// In one line, with this between the names.
-    Together(&'static str),
+    /// On one line, with this separator.
+    Joined(&'static str),
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -120,7 +120,7 @@ impl Options {
             ("--sort", "version") => self.order = Order::Version,
             ("--sort", "none") => self.order = Order::AsFound,
             ("--format", "long") => self.layout = Layout::Long,
-            ("--format", "commas") => self.layout = Layout::Together(", "),
+            ("--format", "commas") => self.layout = Layout::Joined(", "),
             ("--color" | "--literal" | "--sort" | "--format" | "--indicator-style" | "--quoting-style", _) => {}
             _ => return Err(format!("unrecognized option '{option}'")),
         }
@@ -137,8 +137,8 @@ impl Options {
             'n' => (self.numeric, self.layout) = (true, Layout::Long),
             'G' => self.with_group = false,
             '1' if self.layout != Layout::Long => self.layout = Layout::Lines,
-            'C' | 'x' => self.layout = Layout::Together("  "),
-            'm' => self.layout = Layout::Together(", "),
+            'C' | 'x' => self.layout = Layout::Joined("  "),
+            'm' => self.layout = Layout::Joined(", "),
             't' => self.order = Order::Time,
             'S' => self.order = Order::Size,
             'X' => self.order = Order::Ending,
@@ -179,8 +179,8 @@ impl Options {
         }
     }
 
-    /// The name with the marks that were asked for.
-    pub fn shown(&self, entry: &Entry) -> String {
+    /// Returns the name with the requested indicators.
+    pub fn display_name(&self, entry: &Entry) -> String {
         let kind = entry.metadata.file_type;
         let mark = match (self.mark_kinds, self.mark_folders) {
             (true, _) | (_, true) if kind.is_dir() => "/",

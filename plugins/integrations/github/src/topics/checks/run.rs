@@ -1,21 +1,21 @@
-//! One check, of either kind.
+//! One check run or commit status.
 
 use integration_kit::json::{Json, Value};
 use integration_kit::text::{Answer, line};
 use integration_kit::time::{ago, between};
 
-/// Most of what a failed check says, in characters.
+/// Maximum number of characters of a failed check's summary.
 const SUMMARY_CHARS: usize = 1_500;
 
-/// Most annotations that are shown for one check.
+/// Maximum number of annotations shown per check.
 const ANNOTATIONS: usize = 10;
 
 pub struct Run {
     pub name: String,
     pub outcome: Outcome,
-    /// The number of the check run, if there are annotations to read.
+    /// The number of the check run, if it has annotations.
     pub annotated: Option<u64>,
-    /// The outcome in the words of the service.
+    /// The outcome as reported by GitHub.
     word: String,
     by: Option<String>,
     title: Option<String>,
@@ -25,7 +25,7 @@ pub struct Run {
     took: Option<String>,
 }
 
-/// How a check went, what matters most first.
+/// The outcome of a check, most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     Failed,
@@ -44,12 +44,12 @@ impl Outcome {
         }
     }
 
-    /// From the status and conclusion of a check run.
+    /// Converts the status and conclusion of a check run.
     fn of_check_run(status: &str, conclusion: Option<&str>) -> Self {
         match (status, conclusion) {
             (_, Some("success")) => Self::Passed,
             (_, Some("neutral" | "skipped" | "stale")) | ("completed", None) => Self::Skipped,
-            // Failed, timed out, cancelled, waiting for somebody to act, not able to start.
+            // Failed, timed out, cancelled, action required, startup failure.
             (_, Some(_)) => Self::Failed,
             (_, None) => Self::Running,
         }
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// A line for a check that passes, and all that is known about one that fails.
+    /// Adds one line for a check that passes, and all details for one that fails.
     pub fn show(&self, now: u64, annotations: &[Value], answer: &mut Answer) {
         let by = self.by.as_deref().map(|by| format!(" ({by})")).unwrap_or_default();
         let started = if self.outcome == Outcome::Running { "started " } else { "" };

@@ -1,4 +1,4 @@
-// Events and AbortController, as browsers have them.
+// Events and AbortController, as in browsers.
 
 class DOMException extends Error {
   #name;

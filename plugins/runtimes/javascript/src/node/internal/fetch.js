@@ -1,4 +1,4 @@
-// fetch, over the requests that the sandbox grants.
+// fetch, limited to hosts that the sandbox grants.
 
 const { send, cancel } = native('http');
 const { encode, decode } = native('encodings');
@@ -112,7 +112,7 @@ class FormData {
   }
 }
 
-// The bytes of a body, and the type that it implies.
+// Returns the bytes of a body, and the type that it implies.
 async function bodyOf(body) {
   if (body === undefined || body === null) return [new Uint8Array(0)];
   if (body instanceof URLSearchParams) return [encode(`${body}`, 'utf8'), 'application/x-www-form-urlencoded;charset=UTF-8'];

@@ -1,4 +1,4 @@
-// Lines of text, by the rules of Node's `util.format`.
+// Formats lines by the rules of Node's `util.format`.
 
 const { kind } = native('values');
 const { inspect } = require('internal/inspect');
@@ -46,7 +46,7 @@ function asText(options, value) {
   return inspect(value, { ...options, depth: 0, colors: false });
 }
 
-// Whether the value or its class, but not the language, says how it looks as text.
+// Whether the value or its class overrides the language's conversion to text.
 function hasOwnText(value) {
   if (kind(value) === 'Error' || kind(value) === 'Date') return kind(value) === 'Error';
   for (let object = value; object !== null; object = Object.getPrototypeOf(object)) {

@@ -1,4 +1,4 @@
-// Files as streams. They are read at once, since nothing here happens in the background.
+// Files as streams. They are read as a whole, since there is no background I/O.
 
 const fs = require('fs');
 const { setImmediate } = require('timers');

@@ -1,4 +1,4 @@
-// Whole folders of files.
+// Recursive file operations.
 
 const fs = require('fs');
 const { dirname, join } = require('path');

@@ -1,4 +1,4 @@
-// Values as text, by the rules of Node's `util.inspect`.
+// Formats values by the rules of Node's `util.inspect`.
 
 const { kind, promise } = native('values');
 
@@ -15,7 +15,7 @@ const defaults = {
 
 function inspect(value, options) {
   if (typeof options !== 'object' || options === null) {
-    // The old form: inspect(value, showHidden, depth, colors).
+    // The legacy form: inspect(value, showHidden, depth, colors).
     const [, showHidden, depth, colors] = arguments;
     options = { showHidden: showHidden === true };
     if (depth !== undefined) options.depth = depth;
@@ -148,7 +148,7 @@ function formatObject(state, value, depth) {
   let base = '';
   let braces = ['{', '}'];
   let keys;
-  // Called with the depth of what lies inside.
+  // Called with the depth of the contents.
   let entries = () => [];
   let listed = false;
 
@@ -392,7 +392,7 @@ function withoutColors(text) {
   return text.includes('\x1b') ? text.replace(/\x1b\[\d+m/g, '') : text;
 }
 
-// Short items of long arrays stand in columns.
+// Prints short items of long arrays in columns.
 function group(state, output, value) {
   const count = state.maxArrayLength < output.length ? output.length - 1 : output.length;
   const widths = [];

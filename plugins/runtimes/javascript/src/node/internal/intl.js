@@ -1,4 +1,4 @@
-// Intl in English and UTC, as far as scripts format numbers, dates and lists.
+// Intl for English and UTC: formatting of numbers, dates and lists.
 
 function group(digits) {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
@@ -38,7 +38,7 @@ function formatNumber(value, options = {}) {
   return `${sign}${currencies[currency] ?? `${currency} `}${text}`;
 }
 
-// Half away from zero, of the number as it is written: 1.005 is a half, although its double is a little less.
+// Rounds half away from zero, based on the decimal text: 1.005 is a half, although its double is a little less.
 function rounded(number, places) {
   if (number >= 1e21) return BigInt(Math.round(number)).toString();
   const [mantissa, exponent = '0'] = `${number}`.split('e');
@@ -225,7 +225,7 @@ module.exports = {
   Segmenter,
   getCanonicalLocales: (locales) => [locales ?? []].flat(),
 };
-// What the prototypes of numbers and dates call; not part of Intl as scripts list it.
+// Called by the prototypes of numbers and dates; not part of the public Intl.
 const hidden = {
   numberToLocaleString(locale, options) {
     return formatNumber(this.valueOf(), options ?? {});

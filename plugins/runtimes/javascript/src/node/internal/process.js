@@ -1,4 +1,4 @@
-// The parts of `process` that few scripts need.
+// Rarely used parts of `process`.
 
 const host = native('process');
 const EventEmitter = require('events');

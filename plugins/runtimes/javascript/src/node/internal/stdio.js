@@ -1,4 +1,4 @@
-// The standard streams as streams. Plain text is written without them.
+// The standard streams as stream objects. Plain text is written without them.
 
 const host = native('process');
 const { Readable, Writable } = require('stream');

@@ -37,7 +37,7 @@ function bytesOf(data) {
   return new Uint8Array(data);
 }
 
-// How many bytes at the end belong to a letter that is not complete yet.
+// Returns the number of trailing bytes of an incomplete character.
 function unfinished(bytes) {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back];

@@ -1,0 +1,108 @@
+//! The manifests of the bundled guests, `plugins/*/*/plugin.yaml`, and the table that is generated from them.
+
+use serde::Deserialize;
+use std::fmt::Write as _;
+use std::path::Path;
+
+#[derive(Deserialize)]
+pub struct Manifest {
+    pub name: String,
+    /// Position in lists.
+    order: u32,
+    #[serde(default)]
+    extensions: Vec<String>,
+    #[serde(default)]
+    aliases: Vec<String>,
+    service: Option<Service>,
+    /// The cargo package, unless the guest comes compiled in a crate of its own.
+    #[serde(skip)]
+    pub package: Option<String>,
+    /// Whether it is built with another guest as a library.
+    #[serde(skip)]
+    pub builds_on_others: bool,
+}
+
+#[derive(Deserialize)]
+struct Service {
+    address: Option<String>,
+    posts: String,
+    token_variable: String,
+    token_header: String,
+    token_required: bool,
+    probe: Probe,
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    path: String,
+    body: Option<String>,
+    account: Option<String>,
+}
+
+/// The guests of one kind, in the order in which they are listed.
+pub fn read(folder: &Path) -> Vec<Manifest> {
+    let mut found: Vec<Manifest> = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the plugins are in the repository") {
+        let folder = entry.expect("a readable folder").path();
+        let Ok(text) = std::fs::read_to_string(folder.join("plugin.yaml")) else { continue };
+        let place = folder.display();
+        let mut manifest: Manifest = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
+        if let Ok(cargo) = std::fs::read_to_string(folder.join("Cargo.toml")) {
+            let name = cargo.lines().find_map(|line| line.strip_prefix("name = "));
+            manifest.package = name.map(|name| name.trim_matches('"').to_owned());
+            manifest.builds_on_others = cargo.lines().any(|line| line.starts_with("scorer-"));
+        }
+        found.push(manifest);
+    }
+    found.sort_by_key(|manifest| manifest.order);
+    found
+}
+
+impl Manifest {
+    /// The file of its native code, below the build folder.
+    pub fn native(&self) -> Option<String> {
+        self.package.as_ref().map(|package| format!("{}.cwasm", package.replace('-', "_")))
+    }
+}
+
+/// Rust source for the tables of all bundled guests.
+pub fn tables(runtimes: &[Manifest], scorers: &[Manifest], integrations: &[Manifest]) -> String {
+    let mut source = String::new();
+    let code = |manifest: &Manifest| {
+        let native = manifest.native()?;
+        Some(format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{native}\"))"))
+    };
+    let compiled = |manifest: &Manifest| code(manifest).unwrap_or_else(|| panic!("{} has a package", manifest.name));
+    let write = &mut source;
+    writeln!(write, "pub static RUNTIMES: &[Runtime] = &[").expect("a string grows");
+    for manifest in runtimes {
+        let Manifest { name, extensions, aliases, .. } = manifest;
+        let code = code(manifest).map_or("None".to_owned(), |code| format!("Some({code})"));
+        writeln!(
+            write,
+            "Runtime {{ name: {name:?}, extensions: &{extensions:?}, aliases: &{aliases:?}, code: {code} }},"
+        )
+        .expect("a string grows");
+    }
+    writeln!(write, "];\npub static SCORERS: &[Scorer] = &[").expect("a string grows");
+    for manifest in scorers {
+        writeln!(write, "Scorer {{ name: {:?}, code: {} }},", manifest.name, compiled(manifest))
+            .expect("a string grows");
+    }
+    writeln!(write, "];\npub static INTEGRATIONS: &[Integration] = &[").expect("a string grows");
+    for manifest in integrations {
+        let service = manifest.service.as_ref().unwrap_or_else(|| panic!("{} has a service", manifest.name));
+        let Service { address, posts, token_variable, token_header, token_required, probe } = service;
+        let Probe { path, body, account } = probe;
+        writeln!(
+            write,
+            "Integration {{ name: {:?}, code: {}, address: {address:?}, posts: {posts:?}, token_variable: {token_variable:?}, \
+             token_header: {token_header:?}, token_required: {token_required}, probe_path: {path:?}, probe_body: {body:?}, \
+             probe_account: {account:?} }},",
+            manifest.name,
+            compiled(manifest)
+        )
+        .expect("a string grows");
+    }
+    source + "];\n"
+}

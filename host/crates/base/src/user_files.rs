@@ -1,0 +1,208 @@
+//! Files that only the user can access, locks between servers, and keys kept in such files.
+
+use hmac::{Hmac, Mac};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why a file or folder is not trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum Untrusted {
+    #[error("{path} belongs to another user\nhint: remove it")]
+    OtherOwner { path: PathBuf },
+    #[error("{path} can be changed or read by others (mode {mode:o})\nhint: run `chmod go-rwx {path}`")]
+    TooPermissive { path: PathBuf, mode: u32 },
+    #[error("{path} is {what}\nhint: remove it")]
+    Invalid { path: PathBuf, what: &'static str },
+    #[error("cannot use {path}: {reason}")]
+    Unusable { path: PathBuf, reason: io::Error },
+}
+
+/// Creates a folder that only the user can enter, along with its parents. An existing one is checked.
+pub fn ensure_folder(path: &Path) -> Result<(), Untrusted> {
+    let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
+    let metadata = std::fs::symlink_metadata(path).map_err(unusable)?;
+    if !metadata.is_dir() {
+        return Err(Untrusted::Invalid { path: path.to_owned(), what: "not a folder" });
+    }
+    check(path, &metadata)
+}
+
+/// Opens a file for reading, unless other users can read or write it.
+pub fn open(path: &Path) -> Result<File, Untrusted> {
+    let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
+    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unusable)?;
+    let metadata = file.metadata().map_err(unusable)?;
+    if !metadata.is_file() {
+        return Err(Untrusted::Invalid { path: path.to_owned(), what: "not a file" });
+    }
+    check(path, &metadata)?;
+    Ok(file)
+}
+
+/// Atomically writes a file that only the user can read.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_beside(path, bytes, Permissions::from_mode(0o600))?.persist(path)?;
+    Ok(())
+}
+
+/// Writes a temporary file to the same folder, which replaces `path` once it is persisted.
+pub fn write_beside(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".skillcell-").permissions(permissions).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// Waits for a lock that is shared between servers. It is held while the returned file is open, so it is released even if
+/// the process dies.
+pub fn lock(path: &Path) -> io::Result<File> {
+    let file = lock_file(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Takes the lock if it is free, without waiting.
+pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = lock_file(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Opened for reading and writing, because some callers store a note in the lock file.
+fn lock_file(path: &Path) -> io::Result<File> {
+    let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true).mode(0o600).custom_flags(no_link).open(path)
+}
+
+fn check(path: &Path, metadata: &std::fs::Metadata) -> Result<(), Untrusted> {
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Untrusted::OtherOwner { path: path.to_owned() });
+    }
+    let mode = metadata.mode() & 0o777;
+    if mode & 0o077 != 0 { Err(Untrusted::TooPermissive { path: path.to_owned(), mode }) } else { Ok(()) }
+}
+
+/// A secret that authenticates files written by this user's servers.
+#[derive(Clone)]
+pub struct Key([u8; 32]);
+
+impl Key {
+    /// Reads the key from a file, creating it if it is missing. If several servers do so at once, all get the same key.
+    pub fn in_file(path: &Path) -> Result<Self, Untrusted> {
+        let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
+        if let Some(parent) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(unusable)?;
+        }
+        if !path.exists() {
+            let mut bytes = [0; 32];
+            fill_random(&mut bytes).map_err(unusable)?;
+            let file = write_beside(path, &bytes, Permissions::from_mode(0o600)).map_err(unusable)?;
+            match file.persist_noclobber(path) {
+                Ok(_) => {}
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(unusable(error.error)),
+            }
+        }
+        let mut bytes = Vec::new();
+        open(path)?.take(33).read_to_end(&mut bytes).map_err(unusable)?;
+        let invalid = |_| Untrusted::Invalid { path: path.to_owned(), what: "not a key of 32 bytes" };
+        bytes.try_into().map(Self).map_err(invalid)
+    }
+
+    /// Returns a message authentication code. Each part is prefixed with its length, so parts cannot be shifted.
+    pub fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
+        self.mac(parts).finalize().into_bytes().into()
+    }
+
+    /// Checks a code in constant time.
+    pub fn verify(&self, code: &[u8], parts: &[&[u8]]) -> bool {
+        self.mac(parts).verify_slice(code).is_ok()
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> Hmac<sha2::Sha256> {
+        let mut mac = Hmac::<sha2::Sha256>::new_from_slice(&self.0).expect("HMAC accepts keys of any length");
+        for part in parts {
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+/// Fills a buffer with random bytes from the operating system.
+pub fn fill_random(mut bytes: &mut [u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let filled = rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty())?;
+        bytes = &mut bytes[filled..];
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_stable_and_refused_when_others_can_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/audit.key");
+        let code = Key::in_file(&path).unwrap().sign(&[b"a", b"bc"]);
+        let again = Key::in_file(&path).unwrap();
+        assert!(again.verify(&code, &[b"a", b"bc"]));
+        assert!(!again.verify(&code, &[b"ab", b"c"]));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(Key::in_file(&path), Err(Untrusted::TooPermissive { mode: 0o644, .. })));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        std::fs::write(&path, "short").unwrap();
+        assert!(matches!(Key::in_file(&path), Err(Untrusted::Invalid { .. })));
+    }
+
+    #[test]
+    fn concurrent_creators_of_a_key_get_the_same_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.key");
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                let path = path.clone();
+                std::thread::spawn(move || Key::in_file(&path).unwrap().sign(&[b"x"]))
+            })
+            .collect();
+        let codes: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert!(codes.iter().all(|code| *code == codes[0]));
+    }
+
+    #[test]
+    fn a_lock_has_one_owner_until_its_file_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = lock(&path).unwrap();
+        assert!(try_lock(&path).unwrap().is_none());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let other_path = path.clone();
+        std::thread::spawn(move || sender.send(lock(&other_path).unwrap()).unwrap());
+        assert!(receiver.try_recv().is_err(), "the second owner waits");
+        drop(first);
+        let second = receiver.recv_timeout(std::time::Duration::from_mins(1)).unwrap();
+        assert!(try_lock(&path).unwrap().is_none());
+        drop(second);
+        assert!(try_lock(&path).unwrap().is_some());
+        assert!(lock(&folder.path().join("missing/lock")).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_enter_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("native");
+        ensure_folder(&path).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        assert!(matches!(ensure_folder(&path), Err(Untrusted::TooPermissive { .. })));
+    }
+}

@@ -1,0 +1,115 @@
+//! The scorer in both slots: it follows the engines, and is replaced when it failed or its file changed.
+
+use crate::left_right::Loaded;
+use crate::scorers::{ScorerProblem, Scorers};
+use crate::{Catalog, Inner};
+use guests::call::Broken;
+use guests::engine::EngineInstance;
+use guests::scorer::{Prepared, Scorer};
+use library::snapshot::Snapshot;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often the scorer's file is checked.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+impl Catalog {
+    /// Problems of the scorer.
+    pub fn scorer_problems(&self) -> Vec<ScorerProblem> {
+        self.inner.scorers.as_ref().map(Scorers::problems).unwrap_or_default()
+    }
+
+    /// Prepares another instance whenever one failed, and replaces the scorer when its file changes. Requests never wait for it.
+    pub async fn keep_scoring(self) {
+        let Some(scorers) = &self.inner.scorers else { return };
+        let follows_file = scorers.has_file() && !self.inner.frozen;
+        let mut checks = tokio::time::interval(CHECK_EVERY);
+        checks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = scorers.failure() => self.change_slots(Inner::prepare_missing_scorers),
+                _ = checks.tick(), if follows_file => self.check_scorer().await,
+            }
+        }
+    }
+
+    async fn check_scorer(&self) {
+        let inner = Arc::clone(&self.inner);
+        let checked = tokio::task::spawn_blocking(move || inner.scorers.as_ref()?.check());
+        if let Ok(Some(scorer)) = checked.await {
+            self.change_slots(move |inner| inner.replace_scorer(&scorer));
+        }
+    }
+}
+
+impl Inner {
+    /// Lets a scorer follow an engine that is about to serve. An engine that breaks while it reports its skills is rebuilt and
+    /// does without.
+    pub(crate) fn follow(
+        &self,
+        number: usize,
+        mut engine: EngineInstance,
+        before: Option<Prepared>,
+        snapshot: &Arc<Snapshot>,
+    ) -> Result<(EngineInstance, Option<Prepared>), Broken> {
+        let Some(scorers) = &self.scorers else { return Ok((engine, None)) };
+        let started = Instant::now();
+        match scorers.follow(&mut engine, before) {
+            Ok(scorer) => {
+                if let Some(scorer) = &scorer {
+                    let (known, time) = (scorer.known(), started.elapsed());
+                    tracing::debug!("the scorer of engine {number} knows {known} skills after {time:?}");
+                }
+                Ok((engine, scorer))
+            }
+            Err(broken) => {
+                tracing::warn!("{broken}; a new engine replaces it");
+                Ok((self.builder.build(snapshot)?, None))
+            }
+        }
+    }
+
+    /// One slot after the other, so that one always serves.
+    fn prepare_missing_scorers(&self) {
+        for number in self.slots.without_scorer() {
+            if self.scorers.as_ref().is_some_and(|scorers| scorers.current().is_some()) {
+                self.prepare_scorer(number);
+            }
+        }
+    }
+
+    /// Gives a slot the current scorer.
+    fn prepare_scorer(&self, number: usize) {
+        let Some(Loaded { engine, scorer, generation }) = self.slots.take(number) else { return };
+        match self.follow(number, engine, scorer, &self.slots.published().snapshot) {
+            Ok((engine, scorer)) => self.slots.put(number, Loaded { engine, scorer, generation }),
+            Err(broken) => self.fail(&broken.to_string()),
+        }
+    }
+
+    /// Makes another scorer the current one as soon as one slot has it. If it fails there, the previous one stays.
+    fn replace_scorer(&self, next: &Arc<Scorer>) {
+        let Some(scorers) = &self.scorers else { return };
+        self.fill_empty_slots();
+        let [first, second] = self.slots.order();
+        if let Some(mut loaded) = self.slots.take(first) {
+            match next.prepare(&mut loaded.engine) {
+                Ok(Ok(prepared)) => loaded.scorer = Some(prepared),
+                Ok(Err(failure)) => {
+                    scorers.refuse(&failure.to_string());
+                    return self.slots.put(first, loaded);
+                }
+                Err(broken) => {
+                    scorers.refuse(&broken.to_string());
+                    return self.fill_empty_slots();
+                }
+            }
+            scorers.adopt(Arc::clone(next));
+            self.slots.put(first, loaded);
+        } else {
+            scorers.adopt(Arc::clone(next));
+        }
+        self.prepare_scorer(second);
+        tracing::info!("skills are ranked by the new `{}` from now on", next.name);
+    }
+}

@@ -1,0 +1,84 @@
+//! Lists all files of a commit. Repositories are not trusted, so every tree is checked here before it is used.
+
+use base::printable::printable;
+use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, Tree};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// Maximum number of files and folders of a commit. A few nested objects can describe astronomically many.
+const MAX_ENTRIES: usize = 200_000;
+
+/// Maximum depth of folders.
+const MAX_DEPTH: usize = 100;
+
+/// The files and links of a tree.
+#[derive(Debug, Default)]
+pub struct Contents {
+    files: BTreeMap<PathBuf, TreeFile>,
+}
+
+/// A file or link as a tree has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeFile {
+    pub id: Oid,
+    pub mode: u32,
+}
+
+impl Contents {
+    pub fn of(repository: &Repository, tree: &Tree<'_>) -> Result<Self, git2::Error> {
+        let mut files = BTreeMap::new();
+        let mut queue = vec![(PathBuf::new(), tree.id())];
+        let mut entries = 0;
+        while let Some((folder, id)) = queue.pop() {
+            for entry in &repository.find_tree(id)? {
+                let path = folder.join(OsStr::from_bytes(entry.name_bytes()));
+                entries += 1;
+                if entry.name_bytes().contains(&b'/') || !is_inside(&path) {
+                    return Err(refused(&format!(
+                        "its file {} is outside the repository",
+                        printable(&path.to_string_lossy())
+                    )));
+                }
+                if entries > MAX_ENTRIES || path.components().count() > MAX_DEPTH {
+                    return Err(refused(&format!(
+                        "it has more than {MAX_ENTRIES} files, or more than {MAX_DEPTH} levels of folders"
+                    )));
+                }
+                match entry.kind() {
+                    Some(ObjectType::Tree) => queue.push((path, entry.id())),
+                    Some(ObjectType::Blob) => {
+                        let mode = entry.filemode().cast_unsigned();
+                        files.insert(path, TreeFile { id: entry.id(), mode });
+                    }
+                    // Submodules are not followed.
+                    _ => {}
+                }
+            }
+        }
+        Ok(Self { files })
+    }
+
+    pub fn get(&self, path: &Path) -> Option<TreeFile> {
+        self.files.get(path).copied()
+    }
+
+    /// Returns the paths at which the two differ.
+    pub fn differences<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a Path> {
+        let changed =
+            self.files.iter().filter(|(path, file)| other.files.get(*path) != Some(file)).map(|(path, _)| path);
+        let only_other = other.files.keys().filter(|path| !self.files.contains_key(*path));
+        changed.chain(only_other).map(PathBuf::as_path)
+    }
+}
+
+/// Whether a path stays inside the clone, and outside of `.git`.
+pub fn is_inside(path: &Path) -> bool {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
+    path.components().all(is_plain)
+}
+
+fn refused(reason: &str) -> git2::Error {
+    git2::Error::new(ErrorCode::GenericError, ErrorClass::Checkout, reason)
+}

@@ -1,0 +1,363 @@
+//! The HTTP requests of one fetch: credentials, redirects and timeouts.
+
+use crate::address::is_loopback;
+use crate::credential::Credential;
+use crate::error::NetworkError;
+use crate::options::{Network, Remote};
+use crate::{Deadline, certificates};
+use base::printable::printable;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use ureq::http::{Response, StatusCode, header};
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+
+const REFERENCES: &str = "/info/refs?service=git-upload-pack";
+const REFERENCES_TYPE: &str = "application/x-git-upload-pack-advertisement";
+const REQUEST_TYPE: &str = "application/x-git-upload-pack-request";
+const RESULT_TYPE: &str = "application/x-git-upload-pack-result";
+
+/// Hosts use this to distinguish git from browsers.
+const USER_AGENT: &str = concat!("git/2.0 (skillcell ", env!("CARGO_PKG_VERSION"), ")");
+
+const MAX_REDIRECTS: usize = 3;
+
+/// Maximum size of a list of references: about a million of them.
+const MAX_REFERENCES_BYTES: u64 = 64 << 20;
+
+/// Maximum size of one fetch. Skills are text.
+const MAX_PACK_BYTES: u64 = 4 << 30;
+
+/// Timeouts for a connection, and for the next bytes of a response.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+
+pub struct HttpSession {
+    address: String,
+    host: String,
+    credential: Option<Credential>,
+    /// Whether a credential may be sent to the address.
+    is_confidential: bool,
+    /// One for each set of trusted certificates.
+    agents: Vec<Agent>,
+    deadline: Deadline,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Where requests go.
+    base: String,
+    redirected: bool,
+    /// Whether the remote asked for a credential.
+    authorized: bool,
+    /// The agent that trusts the remote's certificate.
+    agent: usize,
+    /// The first failure. libgit2 passes on only a message.
+    failure: Option<NetworkError>,
+}
+
+impl HttpSession {
+    pub fn new(remote: &Remote, network: &Network, deadline: Deadline) -> Self {
+        let own = certificates(&network.certificates).unwrap_or_default();
+        let own = (!own.is_empty()).then(|| RootCerts::Specific(Arc::new(own)));
+        let agents = own.into_iter().chain([RootCerts::WebPki]).map(|roots| agent(roots, network.timeout)).collect();
+        let state = State {
+            base: remote.address.text().to_owned(),
+            redirected: false,
+            authorized: false,
+            agent: 0,
+            failure: None,
+        };
+        Self {
+            address: remote.address.text().to_owned(),
+            host: remote.address.host().unwrap_or_default().to_owned(),
+            credential: remote.credential.clone(),
+            is_confidential: remote.address.is_confidential(),
+            agents,
+            deadline,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Takes the first failure, if there was one.
+    pub fn take_failure(&self) -> Option<NetworkError> {
+        self.state().failure.take()
+    }
+
+    /// Requests the list of references. Redirects are followed only here.
+    pub fn references(&self) -> Result<Box<dyn Read + Send>, NetworkError> {
+        self.record_failure(self.try_references())
+    }
+
+    /// Requests objects, from where the references came.
+    pub fn upload_pack(&self, request: &[u8]) -> Result<Box<dyn Read + Send>, NetworkError> {
+        self.record_failure(self.try_upload_pack(request))
+    }
+
+    /// Records that reading a response failed, and returns the error for libgit2.
+    pub fn interrupted(&self, error: io::Error) -> io::Error {
+        let failure = self.network_error(ureq::Error::from(error));
+        let text = failure.to_string();
+        let _ = self.record_failure::<()>(Err(failure));
+        io::Error::other(text)
+    }
+
+    fn try_references(&self) -> Result<Box<dyn Read + Send>, NetworkError> {
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.request_references()?;
+            let status = response.status();
+            if let Some(to) = redirect_target(&response) {
+                self.follow(&to)?;
+                continue;
+            }
+            if is_refusal(status) && self.may_authorize(status)? {
+                self.state().authorized = true;
+                continue;
+            }
+            return self.body(response, REFERENCES_TYPE, MAX_REFERENCES_BYTES);
+        }
+        Err(self.bad_redirect("one address after another", "there are too many redirects"))
+    }
+
+    /// Tries each set of certificates in turn. Nothing is sent to a host whose certificate is not trusted.
+    fn request_references(&self) -> Result<Response<Body>, NetworkError> {
+        loop {
+            let (url, authorization, number) = {
+                let state = self.state();
+                (format!("{}{REFERENCES}", state.base), self.authorization(&state), state.agent)
+            };
+            let mut request =
+                self.agents[number].get(&url).header(header::ACCEPT, "*/*").header(header::PRAGMA, "no-cache");
+            if let Some(authorization) = authorization {
+                request = request.header(header::AUTHORIZATION, authorization);
+            }
+            match request.config().timeout_global(Some(self.deadline.remaining())).build().call() {
+                Err(error) if is_certificate_error(&error) && number + 1 < self.agents.len() => self.state().agent += 1,
+                result => return result.map_err(|error| self.network_error(error)),
+            }
+        }
+    }
+
+    fn try_upload_pack(&self, request: &[u8]) -> Result<Box<dyn Read + Send>, NetworkError> {
+        let (url, authorization, number) = {
+            let state = self.state();
+            (format!("{}/git-upload-pack", state.base), self.authorization(&state), state.agent)
+        };
+        let mut post = self.agents[number].post(&url).content_type(REQUEST_TYPE).header(header::ACCEPT, RESULT_TYPE);
+        if let Some(authorization) = authorization {
+            post = post.header(header::AUTHORIZATION, authorization);
+        }
+        let response = post.config().timeout_global(Some(self.deadline.remaining())).build().send(request);
+        let response = response.map_err(|error| self.network_error(error))?;
+        if let Some(to) = redirect_target(&response) {
+            return Err(self.bad_redirect(&to, "only the first request may be redirected"));
+        }
+        self.body(response, RESULT_TYPE, MAX_PACK_BYTES)
+    }
+
+    /// Returns the body of a successful response of the expected content type.
+    fn body(&self, response: Response<Body>, kind: &str, limit: u64) -> Result<Box<dyn Read + Send>, NetworkError> {
+        let (status, address) = (response.status(), self.address.clone());
+        let code = status.as_u16();
+        if is_refusal(status) {
+            return Err(if self.state().authorized {
+                NetworkError::WrongCredential { address, status: code }
+            } else {
+                NetworkError::NoCredential { address, status: code }
+            });
+        }
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return Err(NetworkError::Failing { host: self.host.clone(), status: code });
+        }
+        if !status.is_success() {
+            return Err(NetworkError::NotGit { address, reason: format!("it answers with status {code}") });
+        }
+        let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let content_type = content_type.unwrap_or_default();
+        if content_type.split(';').next().unwrap_or_default().trim() != kind {
+            let reason = format!("it answers with `{}`", printable(content_type));
+            return Err(NetworkError::NotGit { address, reason });
+        }
+        let body = response.into_body();
+        let remaining = body.content_length();
+        Ok(Box::new(CompleteBody { body: body.into_with_config().limit(limit).reader(), remaining }))
+    }
+
+    /// Whether to retry with a credential. Fails if the credential must not be sent.
+    fn may_authorize(&self, refusal: StatusCode) -> Result<bool, NetworkError> {
+        let state = self.state();
+        if self.credential.is_none() {
+            return Ok(false);
+        }
+        let address = self.address.clone();
+        if state.redirected {
+            return Err(NetworkError::Moved { address, to: without_secrets(&state.base) });
+        }
+        if state.authorized {
+            return Ok(false);
+        }
+        let not_secret = || NetworkError::NotSecret { address, status: refusal.as_u16() };
+        if self.is_confidential { Ok(true) } else { Err(not_secret()) }
+    }
+
+    /// A credential is sent only to the host of the configured address.
+    fn authorization(&self, state: &State) -> Option<String> {
+        let is_allowed = state.authorized && !state.redirected && self.is_confidential;
+        self.credential.as_ref().filter(|_| is_allowed).map(Credential::basic)
+    }
+
+    fn follow(&self, to: &str) -> Result<(), NetworkError> {
+        let mut state = self.state();
+        let host_end = state.base.find("://").map_or(0, |at| at + 3);
+        let host_end = state.base[host_end..].find('/').map_or(state.base.len(), |at| host_end + at);
+        let to = if to.starts_with('/') && !to.starts_with("//") {
+            format!("{}{to}", &state.base[..host_end])
+        } else {
+            to.to_owned()
+        };
+        let redacted = without_secrets(&to);
+        let is_https = |url: &str| url.starts_with("https://");
+        if !is_https(&to) && !to.starts_with("http://") {
+            return Err(self.bad_redirect(&redacted, "it is not an HTTP address"));
+        }
+        let host = to.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+        if is_https(&state.base) && !is_https(&to) || !is_https(&to) && !is_loopback(host) {
+            return Err(self.bad_redirect(&redacted, "it is not encrypted"));
+        }
+        if host.contains('@') {
+            return Err(self.bad_redirect(&redacted, "it contains a user name"));
+        }
+        let Some(base) = to.strip_suffix(REFERENCES) else {
+            return Err(self.bad_redirect(&redacted, "it is not the address of a repository"));
+        };
+        tracing::info!("{} redirects to {}", self.address, without_secrets(base));
+        base.clone_into(&mut state.base);
+        state.redirected = true;
+        Ok(())
+    }
+
+    fn bad_redirect(&self, to: &str, reason: &'static str) -> NetworkError {
+        NetworkError::BadRedirect { address: self.address.clone(), to: without_secrets(to), reason }
+    }
+
+    fn network_error(&self, error: ureq::Error) -> NetworkError {
+        let host = self.host.clone();
+        if is_certificate_error(&error) {
+            return NetworkError::Certificate { host, reason: error.to_string() };
+        }
+        match error {
+            ureq::Error::Timeout(_) => NetworkError::TooSlow { host },
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => NetworkError::TooSlow { host },
+            ureq::Error::HostNotFound => {
+                NetworkError::Unreachable { host, reason: "its name cannot be resolved".to_owned() }
+            }
+            ureq::Error::Io(error)
+                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+            {
+                NetworkError::Interrupted { host, reason: error.to_string() }
+            }
+            ureq::Error::Protocol(error) => NetworkError::Interrupted { host, reason: error.to_string() },
+            ureq::Error::BodyExceedsLimit(bytes) => {
+                NetworkError::Interrupted { host, reason: format!("the response is larger than {bytes} bytes") }
+            }
+            ureq::Error::Io(error) => NetworkError::Unreachable { host, reason: error.to_string() },
+            error => NetworkError::Unreachable { host, reason: error.to_string() },
+        }
+    }
+
+    /// Keeps the first failure, because libgit2 passes on only a message.
+    fn record_failure<T>(&self, result: Result<T, NetworkError>) -> Result<T, NetworkError> {
+        result.inspect_err(|failure| {
+            self.state().failure.get_or_insert_with(|| failure.clone());
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Fails if a body ends before its announced length.
+struct CompleteBody<R> {
+    body: R,
+    /// Bytes still to come, if the length is known.
+    remaining: Option<u64>,
+}
+
+impl<R: Read> Read for CompleteBody<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.body.read(bytes)?;
+        if let Some(remaining) = &mut self.remaining {
+            if count == 0 && *remaining > 0 && !bytes.is_empty() {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("{remaining} bytes are missing")));
+            }
+            *remaining = remaining.saturating_sub(count as u64);
+        }
+        Ok(count)
+    }
+}
+
+fn agent(roots: RootCerts, timeout: Duration) -> Agent {
+    let config = Agent::config_builder()
+        .tls_config(TlsConfig::builder().root_certs(roots).build())
+        // Ignores proxy variables of the environment; only the configuration counts.
+        .proxy(None)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(USER_AGENT)
+        .timeout_resolve(Some(CONNECT_TIMEOUT.min(timeout)))
+        .timeout_connect(Some(CONNECT_TIMEOUT.min(timeout)))
+        .timeout_recv_response(Some(IDLE_TIMEOUT.min(timeout)))
+        .timeout_per_read(Some(IDLE_TIMEOUT.min(timeout)));
+    config.build().new_agent()
+}
+
+/// Includes 404, because hosts hide that a private repository exists.
+fn is_refusal(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND)
+}
+
+fn redirect_target(response: &Response<Body>) -> Option<String> {
+    let is_redirect = [301, 302, 303, 307, 308].contains(&response.status().as_u16());
+    let to = response.headers().get(header::LOCATION)?.to_str().ok()?;
+    is_redirect.then(|| to.to_owned())
+}
+
+fn is_certificate_error(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
+        ureq::Error::Io(error) => error.kind() == io::ErrorKind::InvalidData,
+        _ => false,
+    }
+}
+
+/// Removes what may be a secret from an address: everything before an `@` and after a `?`.
+fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+    let host = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
+    printable(&format!("{}{}", &url[..start], &url[host..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Address;
+
+    #[test]
+    fn the_error_for_a_token_that_cannot_be_sent_contains_the_status() {
+        let (address, credential) = Address::parse("http://me:s3cret@example.com/skills", |path| path.into()).unwrap();
+        let folder = "clone".into();
+        let remote = Remote { address, branch: None, credential, folder, taken_over: false, token_missing: false };
+        let network = Network::default();
+        let session = HttpSession::new(&remote, &network, Deadline::after(network.timeout));
+        for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND] {
+            let error = session.may_authorize(status).unwrap_err().to_string();
+            assert!(error.contains(&format!("({})", status.as_u16())) && error.contains("only over https"), "{error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+}

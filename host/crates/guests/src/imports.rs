@@ -1,0 +1,77 @@
+//! The imports that several worlds share: `wasi:cli` and `wasi:io`, which every Rust guest asks for, the types of
+//! skillcell, and the log.
+//!
+//! What the streams lead to is decided by the WASI context in the store's state.
+
+use ::bindings::types;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::cli::{WasiCli, WasiCliView};
+use wasmtime_wasi::p2::bindings::{self, cli};
+
+/// In bytes.
+const MAX_LOG_LINE: usize = 2_000;
+
+/// For guests that are called synchronously.
+pub fn add_sync<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
+    use bindings::sync::io;
+    types::add_to_linker::<_, NoData>(linker, |_| NoData)?;
+    add_cli(linker)?;
+    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)
+}
+
+/// For guests that wait without blocking their thread.
+pub fn add_async<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
+    use bindings::io;
+    add_cli(linker)?;
+    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)
+}
+
+fn add_cli<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
+    cli::environment::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::exit::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::stdin::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::stdout::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::stderr::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::terminal_input::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::terminal_output::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::terminal_stdin::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::terminal_stdout::add_to_linker::<_, WasiCli>(linker, S::cli)?;
+    cli::terminal_stderr::add_to_linker::<_, WasiCli>(linker, S::cli)
+}
+
+/// Makes a line of a guest safe to log.
+pub fn log_line(line: &str) -> impl std::fmt::Display {
+    line[..line.floor_char_boundary(MAX_LOG_LINE)].escape_debug()
+}
+
+/// Logs a message of a guest. A macro, because the target of an event is a constant.
+macro_rules! log_guest {
+    ($target:literal, $level:expr, $($message:tt)+) => {
+        match $level {
+            ::bindings::log::Level::Debug => tracing::debug!(target: $target, $($message)+),
+            ::bindings::log::Level::Info => tracing::info!(target: $target, $($message)+),
+            ::bindings::log::Level::Warn => tracing::warn!(target: $target, $($message)+),
+        }
+    };
+}
+pub(crate) use log_guest;
+
+/// The `types` import has no functions.
+struct NoData;
+
+impl HasData for NoData {
+    type Data<'state> = Self;
+}
+
+impl types::Host for NoData {}
+
+struct Streams;
+
+impl HasData for Streams {
+    type Data<'state> = &'state mut ResourceTable;
+}

@@ -1,0 +1,165 @@
+//! The one way from a file to a guest: size, pinned digest, kind, function sizes, exports, compilation, linking.
+
+mod error;
+mod file_state;
+
+pub use error::{Fault, LoadError};
+pub use file_state::FileState;
+
+use crate::cache::{Cache, NativeCode};
+use crate::executor::Executor;
+use base::digest::Sha256;
+use base::place::Place;
+use error::{MAX_FUNCTION_BYTES, Source};
+use std::io::{self, Read as _};
+use std::path::Path;
+use wasmparser::{Parser, Payload};
+use wasmtime::component::Component;
+use wasmtime::{Engine, Module};
+
+/// Of a component that the operator configures. A whole JavaScript engine has about twelve million bytes.
+pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
+
+/// A world of `wit/worlds.wit`.
+pub(crate) struct World {
+    pub name: &'static str,
+    /// The interface that makes a component a guest of this world.
+    pub export: &'static str,
+}
+
+impl World {
+    pub const ENGINE: Self = Self { name: "engine", export: "skillcell:plugin/catalog@0.1.0" };
+    pub const SCORER: Self = Self { name: "scorer", export: "skillcell:plugin/scoring@0.1.0" };
+    pub const SCRIPT_RUNTIME: Self = Self { name: "script-runtime", export: "skillcell:plugin/script@0.1.0" };
+    pub const INTEGRATION: Self = Self { name: "integration", export: "skillcell:plugin/query@0.1.0" };
+
+    /// Loads a component that is embedded in this binary.
+    pub fn load_bundled<Linked>(
+        &self,
+        executor: &Executor,
+        name: &'static str,
+        code: &'static [u8],
+        link: impl FnOnce(&Component) -> wasmtime::Result<Linked>,
+    ) -> Result<Linked, LoadError> {
+        let loaded = NativeCode::bundled(code).component(executor.engine()).and_then(|component| link(&component));
+        loaded.map_err(|error| self.bundled_error(name, &error))
+    }
+
+    pub fn bundled_error(&self, name: &'static str, error: &wasmtime::Error) -> LoadError {
+        LoadError { world: self.name, source: Source::Bundled(name), fault: Fault::Bundled(format!("{error:#}")) }
+    }
+
+    /// Loads the component in a file, and returns it with its digest. Compiles it unless it is cached, which takes a second
+    /// or two: not for a thread that answers requests.
+    pub fn load_file<Linked>(
+        &self,
+        executor: &Executor,
+        file: Place,
+        pinned: Option<Sha256>,
+        link: impl FnOnce(&Component) -> wasmtime::Result<Linked>,
+    ) -> Result<(Linked, Sha256), LoadError> {
+        let load = || {
+            let bytes = read(file.path(), MAX_COMPONENT_BYTES)?;
+            let found = Sha256::of(&bytes);
+            if let Some(pinned) = pinned.filter(|pinned| *pinned != found) {
+                return Err(Fault::OtherDigest { found: Box::new(found), pinned });
+            }
+            Ok((self.load(executor, &bytes, &found, link)?, found))
+        };
+        load().map_err(|fault| LoadError { world: self.name, source: Source::File(file), fault })
+    }
+
+    /// Loads the component in `bytes`, which have this digest.
+    pub fn load<Linked>(
+        &self,
+        executor: &Executor,
+        bytes: &[u8],
+        digest: &Sha256,
+        link: impl FnOnce(&Component) -> wasmtime::Result<Linked>,
+    ) -> Result<Linked, Fault> {
+        if !Parser::is_component(bytes) {
+            return Err(Fault::NotAComponent);
+        }
+        let component = executor.component(bytes, digest)?;
+        self.check_exports(executor.engine(), &component)?;
+        link(&component).map_err(|error| Fault::misfit(self.name, &error))
+    }
+
+    fn check_exports(&self, engine: &Engine, component: &Component) -> Result<(), Fault> {
+        let exports = export_names(engine, component);
+        let interface = |name: &str| name.split('@').next().unwrap_or(name).to_owned();
+        if exports.iter().any(|name| name == self.export) {
+            return Ok(());
+        }
+        match exports.iter().find(|name| interface(name) == interface(self.export)) {
+            Some(version) => Err(Fault::OtherVersion { version: version.clone(), wanted: self.export }),
+            None => Err(Fault::other_world(&exports, self.export)),
+        }
+    }
+}
+
+pub(crate) fn export_names(engine: &Engine, component: &Component) -> Vec<String> {
+    component.component_type().exports(engine).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Reads a file of at most `limit` bytes.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
+    let unreadable = |error: io::Error| Fault::Unreadable(error.to_string());
+    let check_size = |size| if size > limit { Err(Fault::TooLarge { size, limit }) } else { Ok(()) };
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    // Reading a pipe would block.
+    if !metadata.is_file() {
+        return Err(Fault::Unreadable("it is not a file".to_owned()));
+    }
+    check_size(metadata.len())?;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    check_size(bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+impl Executor {
+    pub(crate) fn component(&self, bytes: &[u8], digest: &Sha256) -> Result<Component, Fault> {
+        self.compiled(bytes, digest, Engine::precompile_component, NativeCode::component)
+    }
+
+    pub(crate) fn module(&self, bytes: &[u8], digest: &Sha256) -> Result<Module, Fault> {
+        self.compiled(bytes, digest, Engine::precompile_module, NativeCode::module)
+    }
+
+    /// Opens code from the cache, or compiles it and adds it to the cache.
+    fn compiled<T>(
+        &self,
+        bytes: &[u8],
+        digest: &Sha256,
+        compile: impl FnOnce(&Engine, &[u8]) -> wasmtime::Result<Vec<u8>>,
+        open: impl Fn(&NativeCode, &Engine) -> wasmtime::Result<T>,
+    ) -> Result<T, Fault> {
+        check_functions(bytes)?;
+        let (engine, name) = (self.engine(), Cache::file_name(self.engine(), digest));
+        if let Some(code) = self.cache().and_then(|cache| cache.get(&name))
+            && let Ok(opened) = open(&code, engine)
+        {
+            return Ok(opened);
+        }
+        let invalid = |error: wasmtime::Error| Fault::Invalid(error.root_cause().to_string());
+        let code = NativeCode::compiled(compile(engine, bytes).map_err(invalid)?);
+        if let Some(cache) = self.cache() {
+            cache.put(&name, &code);
+        }
+        open(&code, engine).map_err(invalid)
+    }
+}
+
+/// Rejects functions that would take too long to compile.
+fn check_functions(bytes: &[u8]) -> Result<(), Fault> {
+    for payload in Parser::new(0).parse_all(bytes) {
+        if let Payload::CodeSectionEntry(body) = payload.map_err(|error| Fault::Invalid(error.message().to_owned()))? {
+            let size = body.range().len();
+            if size > MAX_FUNCTION_BYTES {
+                return Err(Fault::LargeFunction { size });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! World `script-runtime`: runs scripts, in an interpreter or, if they are WebAssembly, by themselves.
+
+mod cpython;
+mod imports;
+mod load;
+mod run;
+
+pub use cpython::mount_stdlib;
+pub use load::Role;
+pub use run::{Finished, Job};
+
+use crate::executor::Executor;
+use crate::load::{LoadError, World};
+use base::digest::Sha256;
+use bindings::script::ScriptRuntimePre;
+use sandbox::state::ScriptState;
+use skillcell_artifacts::RUNTIMES;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use wasmtime::component::{self, Component};
+use wasmtime::{Engine, InstancePre, Linker, Store};
+use wasmtime_wasi::I32Exit;
+use wasmtime_wasi::p2::bindings::CommandPre;
+
+/// A bundled runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Language(usize);
+
+impl Language {
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..RUNTIMES.len()).map(Self)
+    }
+
+    pub fn name(self) -> &'static str {
+        RUNTIMES[self.0].name
+    }
+
+    /// The extensions of its scripts, with the dot.
+    pub fn extensions(self) -> &'static [&'static str] {
+        RUNTIMES[self.0].extensions
+    }
+
+    /// Finds a runtime by its name, or by the command that other servers start.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::all().find(|language| language.name() == name || RUNTIMES[language.0].aliases.contains(&name))
+    }
+
+    /// CPython comes in a separate crate, and needs its library among the files of a script.
+    pub fn is_cpython(self) -> bool {
+        RUNTIMES[self.0].code.is_none()
+    }
+
+    /// Native code for this target.
+    pub fn code(self) -> &'static [u8] {
+        RUNTIMES[self.0].code.unwrap_or_else(bashkit_cpython_wasm::cwasm_bytes)
+    }
+}
+
+/// Compiles, links and runs scripts. Lives until the process ends.
+pub struct ScriptWorld {
+    executor: Arc<Executor>,
+    components: component::Linker<ScriptState>,
+    modules: Linker<ScriptState>,
+    bundled: Vec<OnceLock<Result<Guest, LoadError>>>,
+    loaded: Mutex<HashMap<Sha256, Guest>>,
+}
+
+/// Compiled and linked, not running. Lives until its file changes.
+#[derive(Clone)]
+pub enum Guest {
+    /// A component that interprets scripts.
+    Runtime(Arc<ScriptRuntimePre<ScriptState>>),
+    /// A script that is a component.
+    Command(Arc<CommandPre<ScriptState>>),
+    /// A core module: CPython, or a script.
+    Module(Arc<InstancePre<ScriptState>>, Entry),
+}
+
+/// The function that starts a core module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Ends by returning or by `proc_exit`.
+    Start,
+    /// Returns an exit code.
+    Python,
+}
+
+impl Guest {
+    fn engine(&self) -> &Engine {
+        match self {
+            Self::Runtime(ready) => ready.engine(),
+            Self::Command(ready) => ready.engine(),
+            Self::Module(ready, _) => ready.module().engine(),
+        }
+    }
+
+    /// Runs a script in a fresh instance. Returns its exit code.
+    async fn call(&self, store: &mut Store<ScriptState>, file: &str) -> wasmtime::Result<i32> {
+        self.start(store, file).await.or_else(|error| match error.downcast_ref() {
+            // A code that does not fit is not a success.
+            Some(I32Exit(code)) => Ok(u8::try_from(*code).unwrap_or(u8::MAX).into()),
+            None => Err(error),
+        })
+    }
+
+    async fn start(&self, store: &mut Store<ScriptState>, file: &str) -> wasmtime::Result<i32> {
+        match self {
+            Self::Runtime(ready) => {
+                let runtime = ready.instantiate_async(&mut *store).await?;
+                Ok(runtime.skillcell_plugin_script().call_run(store, file).await?.into())
+            }
+            Self::Command(ready) => {
+                let command = ready.instantiate_async(&mut *store).await?;
+                Ok(i32::from(command.wasi_cli_run().call_run(store).await?.is_err()))
+            }
+            Self::Module(ready, entry) => {
+                let instance = ready.instantiate_async(&mut *store).await?;
+                match entry {
+                    Entry::Start => {
+                        let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;
+                        start.call_async(store, ()).await?;
+                        Ok(0)
+                    }
+                    Entry::Python => {
+                        let run = instance.get_typed_func::<(), i32>(&mut *store, "bashkit_run")?;
+                        run.call_async(store, ()).await
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl ScriptWorld {
+    /// `executor` is made by [`Executor::for_scripts`].
+    pub fn new(executor: Arc<Executor>) -> wasmtime::Result<Self> {
+        Ok(Self {
+            components: imports::component_linker(executor.engine())?,
+            modules: imports::module_linker(executor.engine())?,
+            executor,
+            bundled: RUNTIMES.iter().map(|_| OnceLock::new()).collect(),
+            loaded: Mutex::default(),
+        })
+    }
+
+    /// Returns a bundled runtime. The first call loads it, which takes some milliseconds.
+    pub fn bundled(&self, language: Language) -> Result<Guest, LoadError> {
+        let load = || {
+            let name = language.name();
+            if language.is_cpython() {
+                return cpython::load().map_err(|error| World::SCRIPT_RUNTIME.bundled_error(name, &error));
+            }
+            let link = |component: &Component| self.link_runtime(component);
+            World::SCRIPT_RUNTIME.load_bundled(&self.executor, name, language.code(), link)
+        };
+        self.bundled[language.0].get_or_init(load).clone()
+    }
+
+    fn link_runtime(&self, component: &Component) -> wasmtime::Result<Guest> {
+        let ready = ScriptRuntimePre::new(self.components.instantiate_pre(component)?)?;
+        Ok(Guest::Runtime(Arc::new(ready)))
+    }
+}

@@ -1,0 +1,65 @@
+//! Loaded components, each until its file changes.
+
+use crate::options::{Integration, Source};
+use guests::integration::{self, IntegrationWorld};
+use guests::load::{FileState, LoadError};
+use guests::run::Lost;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The file of a component. `None` for a bundled one.
+type Stamp = Option<FileState>;
+
+pub struct ComponentCache {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    world: IntegrationWorld,
+    components: Mutex<HashMap<String, (Stamp, integration::Integration)>>,
+    /// One compilation at a time: it takes all cores and much memory.
+    compiling: Mutex<()>,
+}
+
+impl ComponentCache {
+    pub fn new(world: IntegrationWorld) -> Self {
+        Self { inner: Arc::new(Inner { world, components: Mutex::default(), compiling: Mutex::default() }) }
+    }
+
+    /// Returns the component of an integration. Loading it for the first time can take seconds.
+    pub async fn get(&self, integration: &Integration) -> Result<Result<integration::Integration, LoadError>, Lost> {
+        let inner = Arc::clone(&self.inner);
+        let (name, source) = (integration.name.clone(), integration.source.clone());
+        tokio::task::spawn_blocking(move || inner.get(&name, &source)).await.map_err(|_| Lost)
+    }
+}
+
+impl Inner {
+    fn get(&self, name: &str, source: &Source) -> Result<integration::Integration, LoadError> {
+        let stamp = match source {
+            Source::Bundled(_) => None,
+            Source::File { path, .. } => FileState::of(path),
+        };
+        if let Some(cached) = self.cached(name, stamp) {
+            return Ok(cached);
+        }
+        let _guard = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = self.cached(name, stamp) {
+            return Ok(cached);
+        }
+        let loaded = match source {
+            Source::Bundled(bundled) => self.world.bundled(bundled.artifact())?,
+            Source::File { path, sha256 } => self.world.from_file(name, path, *sha256)?,
+        };
+        self.components().insert(name.to_owned(), (stamp, loaded.clone()));
+        Ok(loaded)
+    }
+
+    fn cached(&self, name: &str, stamp: Stamp) -> Option<integration::Integration> {
+        self.components().get(name).filter(|(known, _)| *known == stamp).map(|(_, component)| component.clone())
+    }
+
+    fn components(&self) -> MutexGuard<'_, HashMap<String, (Stamp, integration::Integration)>> {
+        self.components.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

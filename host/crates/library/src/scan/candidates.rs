@@ -1,0 +1,104 @@
+//! The folders and files that a scan compares with the disk.
+
+use super::{NEVER_WALKED, in_parallel, or_dot};
+use crate::reading;
+use crate::roots::SkillRoot;
+use crate::snapshot::{File, Files, Folder, Folders, RootSnapshot};
+use crate::stamp::{Freshness, Stamp};
+use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, FileType, Stat, statat};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The known folders and files of a root that may have changed.
+#[derive(Default)]
+pub struct Candidates {
+    folders: Vec<(Arc<str>, Arc<Folder>)>,
+    files: Vec<(Arc<str>, Arc<File>)>,
+}
+
+impl Candidates {
+    pub fn all(known: &RootSnapshot) -> Self {
+        let folders = known.folders.iter().map(|(path, folder)| (Arc::clone(path), Arc::clone(folder)));
+        Self { folders: folders.collect(), files: known.files().into_iter().collect() }
+    }
+
+    /// Returns the entries at the dirty paths, their parent folders, and everything with a racy stamp. Returns `None` if
+    /// more may have changed: with links and hard links a file has several paths, and a path in an unknown folder says
+    /// nothing.
+    pub fn at(handle: &Dir, paths: &BTreeSet<PathBuf>, root: &SkillRoot, known: &RootSnapshot) -> Option<Self> {
+        if known.folders.values().any(|folder| folder.has_links) {
+            return None;
+        }
+        known.with_files(|read| Self::select(handle, paths, root, &known.folders, read))
+    }
+
+    fn select(
+        handle: &Dir,
+        paths: &BTreeSet<PathBuf>,
+        root: &SkillRoot,
+        listed: &Folders,
+        read: &Files,
+    ) -> Option<Self> {
+        let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| !folder.stamp.is_settled()).collect();
+        let mut files: Vec<_> = read.iter().filter(|(_, file)| !file.is_settled()).collect();
+        for path in paths.iter().filter(|path| is_in_walked_folder(path, root)) {
+            let parent = path.parent().and_then(Path::to_str).unwrap_or_default();
+            folders.push(listed.get_key_value(parent)?);
+            // Entries whose name is not UTF-8 are neither read nor walked.
+            let Some(path) = path.to_str() else { continue };
+            let has_hard_links = |stat: Stat| !is_folder(&stat) && Stamp::of(&stat).has_hard_links();
+            if statat(handle, or_dot(path), AtFlags::SYMLINK_NOFOLLOW).is_ok_and(has_hard_links) {
+                return None;
+            }
+            files.extend(read.get_key_value(path));
+            // The permissions of a folder affect everything in it.
+            if listed.contains_key(path) {
+                folders.extend(tree(listed, path));
+                files.extend(tree(read, path));
+            }
+        }
+        Some(Self { folders: distinct(folders), files: distinct(files) })
+    }
+
+    /// Returns the folders whose entries may have changed since they were listed.
+    pub fn dirty_folders(&self, handle: &Dir) -> Vec<String> {
+        let is_dirty = |(path, folder): &(Arc<str>, Arc<Folder>)| folder.freshness(handle, path) != Freshness::Fresh;
+        let dirty = in_parallel(&self.folders, |folder| is_dirty(folder).then(|| folder.0.to_string()));
+        dirty.into_iter().flatten().collect()
+    }
+
+    /// Returns the files whose bytes may have changed since they were read.
+    pub fn dirty_files(&self, handle: &Dir) -> Vec<Arc<str>> {
+        let is_dirty = |(path, file): &(Arc<str>, Arc<File>)| file.freshness(handle, path) != Freshness::Fresh;
+        let dirty = in_parallel(&self.files, |file| is_dirty(file).then(|| Arc::clone(&file.0)));
+        dirty.into_iter().flatten().collect()
+    }
+}
+
+/// Returns a folder and everything below it.
+fn tree<'a, T>(all: &'a BTreeMap<Arc<str>, Arc<T>>, folder: &str) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<T>)> {
+    let folder = folder.to_owned();
+    let is_inside = move |path: &str| {
+        folder.is_empty() || path.strip_prefix(&*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    all.iter().filter(move |(path, _)| is_inside(path))
+}
+
+fn distinct<T>(all: Vec<(&Arc<str>, &Arc<T>)>) -> Vec<(Arc<str>, Arc<T>)> {
+    let distinct: BTreeMap<&Arc<str>, &Arc<T>> = all.into_iter().collect();
+    distinct.into_iter().map(|(path, known)| (Arc::clone(path), Arc::clone(known))).collect()
+}
+
+fn is_folder(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode).is_dir()
+}
+
+/// Whether the parent folder of a path is walked.
+fn is_in_walked_folder(path: &Path, root: &SkillRoot) -> bool {
+    let Some(parent) = path.parent() else { return true };
+    let is_skipped = |name: &str| reading::is_hidden(name) || NEVER_WALKED.contains(&name);
+    let is_root = |folder: &Path| folder.to_str().is_some_and(|folder| root.skip.contains(folder));
+    parent.iter().all(|name| name.to_str().is_some_and(|name| !is_skipped(name))) && !parent.ancestors().any(is_root)
+}

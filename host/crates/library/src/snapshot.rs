@@ -1,0 +1,294 @@
+//! The state of all roots at one moment: the folders as listed, the files as read.
+
+use crate::frozen::{FreezeBudget, FrozenRoot, NotFrozen};
+use crate::reading;
+use crate::resources::{ResourceFolder, within_limit};
+use crate::roots::SkillRoot;
+use crate::scan;
+use crate::stamp::{Freshness, Stamp};
+use crate::sync_cookie;
+use bindings::catalog::{Asset, TroubleReason};
+use bindings::library::ReadError;
+use bindings::types::Location;
+use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, fstatfs, statat};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The state of all roots that one generation is built from.
+///
+/// Files are read when the engine first asks for them, and kept, so that both engines see the same bytes, also after a
+/// restart.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    pub roots: Vec<RootSnapshot>,
+}
+
+/// Folders and files by their path below the root. A new generation shares what did not change.
+pub type Folders = BTreeMap<Arc<str>, Arc<Folder>>;
+pub type Files = BTreeMap<Arc<str>, Arc<File>>;
+
+#[derive(Debug, Default)]
+pub struct RootSnapshot {
+    /// The folder, if it exists.
+    pub folder: Option<Arc<Dir>>,
+    /// Whether it is on a local file system, where checking a file takes microseconds.
+    pub is_local: bool,
+    /// Every walked folder by its path below the root.
+    pub folders: Folders,
+    files: Mutex<Files>,
+    /// Served instead of the folder on disk, if set.
+    frozen: Option<Arc<FrozenRoot>>,
+}
+
+/// A folder as it was listed.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    pub stamp: Stamp,
+    pub files: Vec<String>,
+    /// Folders that are walked.
+    pub folders: Vec<String>,
+    /// Links to folders that are walked at their own path.
+    pub links: Vec<String>,
+    pub troubles: Vec<(String, TroubleReason)>,
+    /// Whether any entry is a link.
+    pub has_links: bool,
+}
+
+impl Folder {
+    pub fn empty(stamp: Stamp) -> Self {
+        let (files, folders, links, troubles) = Default::default();
+        Self { stamp, files, folders, links, troubles, has_links: false }
+    }
+
+    /// Compares with the folder on disk.
+    pub fn freshness(&self, root: &Dir, path: &str) -> Freshness {
+        // May follow a link out of the root, because it only checks times; listing does not.
+        let stat = statat(root, scan::or_dot(path), AtFlags::empty());
+        let freshness = stat.map_or(Freshness::Stale, |stat| self.stamp.freshness(&stat));
+        if self.troubles.iter().all(|trouble| is_unchanged(root, path, trouble)) { freshness } else { Freshness::Stale }
+    }
+
+    /// Returns a copy that the next scan lists again.
+    pub fn racy(&self) -> Self {
+        Self { stamp: self.stamp.racy(), ..self.clone() }
+    }
+
+    /// Whether both look the same to the engine.
+    pub fn has_same_entries(&self, other: &Self) -> bool {
+        (&self.files, &self.folders, &self.links, &self.troubles)
+            == (&other.files, &other.folders, &other.links, &other.troubles)
+    }
+}
+
+/// Whether the cause of a trouble persists. The times of the folder do not show all of them.
+fn is_unchanged(root: &Dir, folder: &str, (name, reason): &(String, TroubleReason)) -> bool {
+    match reason {
+        TroubleReason::LeadsOutside => root.metadata(scan::join(folder, name)).is_err(),
+        TroubleReason::NameNotText | TroubleReason::TooDeep => true,
+        TroubleReason::LinkWithinLink | TroubleReason::NoPermission => false,
+    }
+}
+
+/// A file as it was read.
+#[derive(Debug)]
+pub struct File {
+    /// `None` if the file does not exist.
+    pub stamp: Option<Stamp>,
+    pub text: Result<Arc<str>, ReadError>,
+}
+
+impl RootSnapshot {
+    pub fn new(folder: Option<Arc<Dir>>, folders: Folders, files: Files) -> Self {
+        let is_local = folder.as_ref().is_some_and(|folder| {
+            let stat = fstatfs(folder);
+            stat.is_ok_and(|stat| sync_cookie::is_local(stat.f_type.into()))
+        });
+        Self { folder, is_local, folders, files: Mutex::new(files), frozen: None }
+    }
+
+    /// The files read so far.
+    pub fn files(&self) -> Files {
+        self.with_files(Clone::clone)
+    }
+
+    /// Calls a function with the files read so far, without copying their list. Holds the lock that reading a file takes.
+    pub fn with_files<T>(&self, function: impl FnOnce(&Files) -> T) -> T {
+        function(&self.files.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether no stamp is racy, so that only dirty paths have to be checked.
+    pub fn is_settled(&self) -> bool {
+        let are_files_settled = |files: &Files| files.values().all(|file| file.is_settled());
+        self.folders.values().all(|folder| folder.stamp.is_settled()) && self.with_files(are_files_settled)
+    }
+
+    /// Device and inode when it was listed.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        self.folders.get("").map(|top| top.stamp.identity())
+    }
+
+    /// Returns a file of this snapshot. The first call for a path reads it.
+    pub fn file(&self, path: &str, limit: u64) -> Arc<File> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = files.get(path) {
+            return file.clone();
+        }
+        let file = Arc::new(match &self.frozen {
+            Some(frozen) => File::frozen(frozen, path, limit),
+            None => File::read(self.folder.as_deref(), path, limit),
+        });
+        files.insert(path.into(), file.clone());
+        file
+    }
+}
+
+impl RootSnapshot {
+    /// Reads a file again when it is needed next.
+    pub(crate) fn forget(&self, path: &str) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    }
+}
+
+impl Clone for RootSnapshot {
+    fn clone(&self) -> Self {
+        Self { frozen: self.frozen.clone(), ..Self::new(self.folder.clone(), self.folders.clone(), self.files()) }
+    }
+}
+
+impl RootSnapshot {
+    /// Returns the folder to read resources from, if it exists.
+    pub fn top(&self) -> Option<ResourceFolder> {
+        let frozen = self.frozen.as_ref().map(|frozen| ResourceFolder::Frozen(frozen.top()));
+        frozen.or_else(|| self.folder.clone().map(ResourceFolder::OnDisk))
+    }
+
+    /// Whether watching the folders notices every change: nothing is mounted inside, and no file has hard links.
+    fn is_watchable(&self) -> bool {
+        let top = self.folders.values().next();
+        let same_device =
+            top.is_none_or(|top| self.folders.values().all(|folder| folder.stamp.is_on_same_device(&top.stamp)));
+        let has_one_path = |file: &Arc<File>| file.stamp.is_none_or(|stamp| !stamp.has_hard_links());
+        same_device && self.with_files(|files| files.values().all(has_one_path))
+    }
+}
+
+impl Snapshot {
+    /// Whether a listed file no longer existed when it was read. It may have moved.
+    pub fn has_missing_files(&self) -> bool {
+        let is_missing = |file: &Arc<File>| matches!(file.text, Err(ReadError::NotFound));
+        self.roots.iter().any(|root| root.with_files(|files| files.values().any(is_missing)))
+    }
+
+    /// Returns how many files were read, and how many are listed. The engine does not read all of them.
+    pub fn files_read(&self) -> (usize, usize) {
+        let read = |root: &RootSnapshot| root.with_files(Files::len);
+        let listed = |root: &RootSnapshot| root.folders.values().map(|folder| folder.files.len()).sum::<usize>();
+        (self.roots.iter().map(read).sum(), self.roots.iter().map(listed).sum())
+    }
+
+    pub fn is_watchable(&self) -> bool {
+        self.roots.iter().all(RootSnapshot::is_watchable)
+    }
+
+    pub fn root(&self, root: u32) -> Option<&RootSnapshot> {
+        self.roots.get(root as usize)
+    }
+
+    /// Reads these folders into memory, and serves files from there, whatever happens on disk. Documents that were read are in
+    /// memory already.
+    pub fn freeze(&mut self, folders: &[Location]) -> Result<(), NotFrozen> {
+        let mut budget = FreezeBudget::default();
+        for (number, root) in (0..).zip(&mut self.roots) {
+            let paths = folders.iter().filter(|folder| folder.root == number).map(|folder| folder.path.as_str());
+            let frozen = root.folder.as_ref().map(|folder| FrozenRoot::read(folder, paths, &mut budget));
+            root.frozen = frozen.transpose()?.map(Arc::new);
+        }
+        Ok(())
+    }
+
+    /// Opens a folder of a root. The handle reaches nothing outside it.
+    pub fn open(&self, folder: &Location) -> Result<ResourceFolder, ReadError> {
+        self.root(folder.root).and_then(RootSnapshot::top).ok_or(ReadError::NotFound)?.open(&folder.path)
+    }
+
+    /// Reads a file of a skill, within its resource folder.
+    pub fn read(&self, asset: &Asset, limit: u64) -> Result<Vec<u8>, ReadError> {
+        self.open(&asset.folder)?.read(&asset.file, limit)
+    }
+
+    /// Compares these files, and the entries of the folders above them, with the disk.
+    pub fn freshness(&self, roots: &[SkillRoot], files: &[Location]) -> Freshness {
+        let of_file = |Location { root: number, path }: &Location| {
+            let known = roots.get(*number as usize).zip(self.root(*number));
+            // Opened again, because the root may have been replaced.
+            match known.map(|(root, known)| (root.open(), known)) {
+                Some((Ok(folder), known)) => known.freshness(&folder, path),
+                Some((Err(_), known)) if known.folder.is_none() => Freshness::Fresh,
+                _ => Freshness::Stale,
+            }
+        };
+        files.iter().map(of_file).max().unwrap_or(Freshness::Fresh)
+    }
+}
+
+impl RootSnapshot {
+    fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
+        let known = self.with_files(|files| files.get(path).cloned());
+        // A file that was not read is fresh only if it does not exist.
+        let unread = || match statat(folder, path, AtFlags::empty()) {
+            Err(rustix::io::Errno::NOENT) => Freshness::Fresh,
+            Ok(_) | Err(_) => Freshness::Stale,
+        };
+        let file = known.map_or_else(unread, |file| file.freshness(folder, path));
+        let parent_end = |path: &str| path.rfind('/').unwrap_or(0);
+        let ends = std::iter::successors(Some(parent_end(path)), |end| (*end > 0).then(|| parent_end(&path[..*end])));
+        let folders = ends.map(|end| {
+            let parent = &path[..end];
+            self.folders.get(parent).map_or(Freshness::Stale, |known| known.freshness(folder, parent))
+        });
+        folders.fold(file, Freshness::max)
+    }
+}
+
+impl File {
+    pub fn read(folder: Option<&Dir>, path: &str, limit: u64) -> Self {
+        let Some(folder) = folder else { return Self { stamp: None, text: Err(ReadError::NotFound) } };
+        let before = statat(folder, path, AtFlags::empty()).ok().map(|stat| Stamp::of(&stat));
+        match reading::read(folder, path, limit) {
+            Ok(read) => Self { stamp: Some(read.stamp), text: text(read.bytes) },
+            // The next scan tries again.
+            Err(ReadError::Failed(reason)) => {
+                Self { stamp: before.map(Stamp::racy), text: Err(ReadError::Failed(reason)) }
+            }
+            Err(error) => Self { stamp: before, text: Err(error) },
+        }
+    }
+
+    fn frozen(root: &Arc<FrozenRoot>, path: &str, limit: u64) -> Self {
+        let read = root.top().read(path).and_then(|bytes| within_limit(&bytes, limit));
+        Self { stamp: None, text: read.and_then(text) }
+    }
+
+    /// Whether the stamp is not racy, and the read did not fail.
+    pub fn is_settled(&self) -> bool {
+        self.stamp.is_none_or(|stamp| stamp.is_settled()) && !matches!(self.text, Err(ReadError::Failed(_)))
+    }
+
+    /// Whether reading failed because too many files were open.
+    pub fn is_out_of_files(&self) -> bool {
+        matches!(&self.text, Err(ReadError::Failed(reason)) if reason == reading::OUT_OF_FILES)
+    }
+
+    /// Compares with the file on disk.
+    pub fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
+        // May follow a link out of the root, because it only checks times and size; reading does not.
+        let stat = statat(folder, path, AtFlags::empty());
+        self.stamp.zip(stat.ok()).map_or(Freshness::Stale, |(stamp, stat)| stamp.freshness(&stat))
+    }
+}
+
+fn text(bytes: Vec<u8>) -> Result<Arc<str>, ReadError> {
+    let text = String::from_utf8(bytes).map(Arc::from);
+    text.map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to() as u64))
+}

@@ -1,0 +1,167 @@
+//! The arguments of a tool call: their JSON Schema, and reading them into the tool's struct.
+//!
+//! Every mistake is reported with the name of the argument, which serde cannot do. So values are checked against the schema
+//! first; nothing here knows a particular tool.
+
+use rmcp::model::JsonObject;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The arguments are wrong; the message names the argument.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongArguments(pub String);
+
+/// Returns the JSON Schema of a tool's arguments. The docs of its fields become descriptions.
+pub fn schema<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    RecursiveTransform(simplify).transform(&mut schema);
+    schema.remove("title");
+    schema.remove("description");
+    let object = schema.ensure_object();
+    object.entry("properties").or_insert_with(|| Map::new().into());
+    object.insert("additionalProperties".to_owned(), false.into());
+    std::mem::take(object)
+}
+
+/// Removes what costs tokens without helping a model. An optional argument may be omitted, so null need not be offered.
+fn simplify(schema: &mut Schema) {
+    schema.remove("format");
+    if let Some(Value::Array(types)) = schema.get("type") {
+        let first = types[0].clone();
+        schema.insert("type".to_owned(), first);
+    }
+}
+
+/// Reads arguments into the struct that `schema` was made from.
+pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: Option<JsonObject>) -> Result<T, WrongArguments> {
+    let mut arguments = arguments.unwrap_or_default();
+    let properties = schema["properties"].as_object().expect("a schema of an object has properties");
+    // Some clients send null for an argument that the model omitted.
+    arguments.retain(|name, value| !value.is_null() || !properties.contains_key(name));
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    for name in required {
+        let value = arguments.get_mut(name).ok_or_else(|| WrongArguments(format!("{name} is required")))?;
+        check(name, &properties[name], value)?;
+    }
+    for (name, value) in &mut arguments {
+        let unknown = || WrongArguments(format!("{} is not an argument of this tool", name.escape_debug()));
+        check(name, properties.get(name).ok_or_else(unknown)?, value)?;
+    }
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| WrongArguments(error.to_string()))
+}
+
+fn check(name: &str, schema: &Value, value: &mut Value) -> Result<(), WrongArguments> {
+    match (schema["type"].as_str(), &mut *value) {
+        (Some("string"), Value::String(_)) | (Some("boolean"), Value::Bool(_)) => Ok(()),
+        (Some("string"), other) => Err(wrong_type(name, "a string", other)),
+        (Some("boolean"), other) => Err(wrong_type(name, "true or false", other)),
+        (Some("integer"), _) => check_integer(name, schema, value),
+        (Some("object"), Value::Object(fields)) => fields.iter_mut().try_for_each(|(key, value)| {
+            check(&format!("{name}.{}", key.escape_debug()), &schema["additionalProperties"], value)
+        }),
+        (Some("object"), other) => Err(wrong_type(name, "an object of strings", other)),
+        _ => Ok(()),
+    }
+}
+
+fn check_integer(name: &str, schema: &Value, value: &mut Value) -> Result<(), WrongArguments> {
+    let Some(given) = value.as_f64() else { return Err(wrong_type(name, "a whole number", value)) };
+    if given.fract() != 0.0 {
+        return Err(WrongArguments(format!("{name} is {value}, and must be a whole number")));
+    }
+    let min = schema["minimum"].as_i64().unwrap_or(i64::MIN);
+    let max = schema["maximum"].as_i64().unwrap_or(i64::MAX);
+    // `10.0` is an integer to JSON Schema, but not to serde. It is displayed as `10`.
+    match given.to_string().parse::<i64>() {
+        Ok(number) if (min..=max).contains(&number) => *value = number.into(),
+        _ => return Err(WrongArguments(format!("{name} is {value}, and must be from {min} to {max}"))),
+    }
+    Ok(())
+}
+
+fn wrong_type(name: &str, expected: &str, value: &Value) -> WrongArguments {
+    let given = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    WrongArguments(format!("{name} must be {expected}, not {given}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    #[derive(Debug, PartialEq, serde::Deserialize, JsonSchema)]
+    struct Example {
+        /// Name of it
+        name: String,
+        args: BTreeMap<String, String>,
+        flag: Option<bool>,
+        #[serde(default)]
+        #[schemars(range(min = 1, max = 25))]
+        limit: u32,
+    }
+
+    fn message(arguments: &Value) -> String {
+        read::<Example>(&schema::<Example>(), arguments.as_object().cloned()).unwrap_err().0
+    }
+
+    #[test]
+    fn a_schema_says_no_more_than_a_model_needs() {
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "Name of it"},
+                "args": {"type": "object", "additionalProperties": {"type": "string"}},
+                "flag": {"type": "boolean"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 25, "default": 0},
+            },
+            "required": ["name", "args"],
+            "additionalProperties": false,
+        });
+        assert_eq!(Value::Object(schema::<Example>()), expected);
+    }
+
+    #[test]
+    fn every_wrong_argument_is_named() {
+        assert_eq!(message(&Value::Null), "name is required");
+        assert_eq!(message(&json!({"name": null})), "name is required");
+        assert_eq!(message(&json!({"name": 3})), "name must be a string, not a number");
+        assert_eq!(message(&json!({"name": "a"})), "args is required");
+        assert_eq!(message(&json!({"name": "a", "args": ["a"]})), "args must be an object of strings, not an array");
+        assert_eq!(message(&json!({"name": "a", "args": {"n": 3}})), "args.n must be a string, not a number");
+        for (argument, value, expected) in [
+            ("flag", json!("yes"), "flag must be true or false, not a string"),
+            ("limit", json!(1.5), "limit is 1.5, and must be a whole number"),
+            ("limit", json!("5"), "limit must be a whole number, not a string"),
+            ("limit", json!(26), "limit is 26, and must be from 1 to 25"),
+            ("limit", json!(-1), "limit is -1, and must be from 1 to 25"),
+            ("limit", json!(1_u64 << 40), "limit is 1099511627776, and must be from 1 to 25"),
+            ("other", Value::Null, "other is not an argument of this tool"),
+        ] {
+            assert_eq!(message(&json!({"name": "a", "args": {}, argument: value})), expected);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_and_nulls_are_read_as_clients_mean_them() {
+        let arguments = json!({"name": "a", "args": {"b": "c"}, "flag": null, "limit": 10.0});
+        let read: Example = read(&schema::<Example>(), arguments.as_object().cloned()).unwrap();
+        let args = BTreeMap::from([("b".to_owned(), "c".to_owned())]);
+        assert_eq!(read, Example { name: "a".to_owned(), args, flag: None, limit: 10 });
+    }
+}

@@ -1,0 +1,53 @@
+//! Where skills are, as clients can use it: paths over stdio, `skill://` URIs over HTTP.
+
+use crate::contents::uri_of;
+use crate::server::{Shared, Transport};
+use base::place::Audience;
+use bindings::catalog::FoundSkill;
+use bindings::types::{Location, Summary};
+use library::roots::SkillRoot;
+use std::path::PathBuf;
+
+impl Shared {
+    /// Returns who reads messages.
+    pub fn audience(&self) -> Audience {
+        match self.transport {
+            Transport::Stdio => Audience::Local,
+            Transport::Http => Audience::Remote,
+        }
+    }
+
+    /// Returns the folder of a skill's files, or else of its Markdown file.
+    pub fn shown_folder(&self, skill: &FoundSkill) -> String {
+        match (self.transport, &skill.resources) {
+            (Transport::Http, _) => format!("{}/", skill.summary.uri),
+            (Transport::Stdio, Some(folder)) => self.absolute(folder, ""),
+            (Transport::Stdio, None) => {
+                let Location { root, path } = &skill.summary.file;
+                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                self.absolute(&Location { root: *root, path: folder.to_owned() }, "")
+            }
+        }
+    }
+
+    pub fn shown_file(&self, skill: &FoundSkill, file: &str) -> String {
+        match (self.transport, &skill.resources) {
+            (Transport::Stdio, Some(folder)) => self.absolute(folder, file),
+            _ => uri_of(&skill.summary.uri, file),
+        }
+    }
+
+    pub fn shown_document(&self, skill: &Summary) -> String {
+        match self.transport {
+            Transport::Stdio => self.absolute(&skill.file, ""),
+            Transport::Http => format!("{}/SKILL.md", skill.uri),
+        }
+    }
+
+    fn absolute(&self, place: &Location, file: &str) -> String {
+        let root = self.terms.roots.get(place.root as usize).map(SkillRoot::path);
+        // Collecting the components removes `.` and double separators.
+        let path = root.unwrap_or_default().join(&place.path).join(file).components().collect::<PathBuf>();
+        path.to_string_lossy().into_owned()
+    }
+}

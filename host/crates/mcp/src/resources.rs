@@ -1,0 +1,211 @@
+//! Resources: skills and their files by `skill://` URI, byte for byte.
+
+use crate::answer::failed;
+use crate::catalog_text::plain_line;
+use crate::contents::contents;
+use crate::paging;
+use crate::server::Server;
+use crate::surface::Surface;
+use crate::tools::{asset_served, unreadable};
+use analytics::Event;
+use base::printable::{escaped, printable};
+use bindings::catalog::ResourcePart;
+use bindings::types::{Location, SkillModel, Summary};
+use call::Call;
+use guests::call::Broken;
+use guests::engine::EngineInstance;
+use library::files;
+use library::snapshot::Snapshot;
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, MetaObject, Resource, ResourceContents, ResourceTemplate,
+};
+use rmcp::object;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Skills per page.
+const PAGE_SIZE: usize = 1_000;
+
+/// The most bytes of one collection.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The URI templates. Completion knows their variables by name.
+pub const DOCUMENT: &str = "skill://{+skill}";
+pub const COLLECTION: &str = "skill://{+skill}/";
+pub const FILE: &str = "skill://{+skill}/{+file}";
+
+pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let index = server.fresh_index().await?;
+    let page = paging::skills(&index.skills, cursor, PAGE_SIZE)?;
+    let listed = page.items.iter().flat_map(|skill| {
+        let document = Resource::new(document_uri(server.surface(), skill), plain_line(document_name(skill)))
+            .with_title(plain_line(&skill.shown_name))
+            .with_description(verbatim(&skill.description))
+            .with_mime_type("text/markdown");
+        let collection = server.surface().short_uris.then(|| {
+            let uri = format!("{}/", document_uri(server.surface(), skill));
+            Resource::new(uri, format!("{}/", plain_line(&skill.shown_name)))
+                .with_description(format!("All files of {}", plain_line(&skill.shown_name)))
+        });
+        std::iter::once(document).chain(collection)
+    });
+    let mut result = ListResourcesResult::with_all_items(listed.collect());
+    result.next_cursor = page.next;
+    Ok(result)
+}
+
+/// Returns text verbatim, because clients compare it with the front matter, unless it contains unsafe characters.
+pub fn verbatim(text: &str) -> String {
+    let harmless = text.chars().all(|character| character == '\n' || escaped(character).eq([character]));
+    if harmless { text.to_owned() } else { plain_line(text) }
+}
+
+/// Returns the URI of a skill's document, in the form that this surface lists.
+pub fn document_uri(surface: &Surface, skill: &Summary) -> String {
+    if surface.short_uris { short_uri(skill) } else { format!("{}/SKILL.md", skill.uri) }
+}
+
+/// Returns the name in a skill's document. For a tree skill it is generated from the URI.
+pub fn document_name(skill: &Summary) -> &str {
+    match skill.model {
+        SkillModel::Folder => &skill.name,
+        SkillModel::Tree => skill.uri.rsplit('/').next().unwrap_or(&skill.name),
+    }
+}
+
+fn short_uri(skill: &Summary) -> String {
+    let uri = crate::contents::uri_of("skill:/", &skill.shown_name);
+    // A colon is fine in a path, and a reader expects `plugin:name`.
+    uri.replace("%3A", ":")
+}
+
+pub fn templates() -> ListResourceTemplatesResult {
+    let template =
+        |uri: &str, name: &str, description: &str| ResourceTemplate::new(uri, name).with_description(description);
+    ListResourceTemplatesResult::with_all_items(vec![
+        template(DOCUMENT, "skill", "The instructions of a skill, by its name or path").with_mime_type("text/markdown"),
+        template(COLLECTION, "skill-files", "All files of a skill at once"),
+        template(FILE, "skill-file", "One file of a skill"),
+    ])
+}
+
+/// Reads a resource for a caller, and records that.
+pub async fn serve(server: &Server, uri: &str, call: &Call) -> Result<Vec<ResourceContents>, ErrorData> {
+    let (contents, event) = find(server, uri).await?;
+    call.usage.record(event);
+    Ok(contents)
+}
+
+/// Reads a resource for the server itself.
+pub async fn read(server: &Server, uri: &str) -> Result<Vec<ResourceContents>, ErrorData> {
+    Ok(find(server, uri).await?.0)
+}
+
+async fn find(server: &Server, uri: &str) -> Result<(Vec<ResourceContents>, Event), ErrorData> {
+    let wanted = uri.to_owned();
+    let limit = server.terms.operator.max_size_bytes;
+    let question =
+        move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| read_part(engine, snapshot, &wanted, limit);
+    let answered = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, sources)| sources.clone()));
+    match answered.await.map_err(failed)? {
+        Some((Outcome::Contents(contents, event), _)) => Ok((contents, event)),
+        Some((Outcome::Unreadable(why), _)) => Err(ErrorData::internal_error(why, Some(json!({"uri": uri})))),
+        None => Err(not_found(uri)),
+    }
+}
+
+/// rmcp replaces the code for newer clients.
+fn not_found(uri: &str) -> ErrorData {
+    let message = format!("there is no resource `{}`: see resources/list and skills/list", printable(uri));
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+}
+
+enum Outcome {
+    /// With the event to record when they are served.
+    Contents(Vec<ResourceContents>, Event),
+    Unreadable(String),
+}
+
+/// Reads what a URI names, with the files that it depends on. An unknown URI depends on all files.
+fn read_part(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    uri: &str,
+    operator_limit: u64,
+) -> Result<Option<(Outcome, Vec<Location>)>, Broken> {
+    let Some(found) = engine.resource_of(uri)? else { return Ok(None) };
+    let summary = &found.skill.summary;
+    let settings = engine.settings_of(summary.file.root)?;
+    let limit = settings.assets.max_size_bytes;
+    let served = Event::served_by_name(&summary.address);
+    let (outcome, mut sources) = match found.part {
+        ResourcePart::Document => {
+            let Some(document) = engine.document_of(&summary.file)? else { return Ok(None) };
+            let contents = ResourceContents::text(document.text, uri).with_mime_type("text/markdown");
+            (Outcome::Contents(vec![contents], served), document.sources)
+        }
+        ResourcePart::Collection => {
+            let Some(document) = engine.document_of(&summary.file)? else { return Ok(None) };
+            let contents = collection(engine, snapshot, summary, document.text, limit)?;
+            (Outcome::Contents(contents, served), document.sources)
+        }
+        ResourcePart::File(path) => {
+            let Ok(asset) = engine.asset_of(&summary.address, &path)? else { return Ok(None) };
+            let outcome = match snapshot.read(&asset.asset, limit) {
+                Ok(bytes) => {
+                    let event = asset_served(&asset, bytes.len());
+                    let mut contents = contents(&summary.uri, &path, bytes);
+                    set_uri(&mut contents, uri);
+                    Outcome::Contents(vec![contents], event)
+                }
+                Err(error) => Outcome::Unreadable(unreadable(&asset, &error, operator_limit)),
+            };
+            (outcome, asset.sources)
+        }
+    };
+    sources.extend(settings.sources);
+    Ok(Some((outcome, sources)))
+}
+
+/// Sets the URI to the requested one, of which a file has several.
+fn set_uri(contents: &mut ResourceContents, requested: &str) {
+    if let ResourceContents::TextResourceContents { uri, .. } | ResourceContents::BlobResourceContents { uri, .. } =
+        contents
+    {
+        requested.clone_into(uri);
+    }
+}
+
+/// Reads all files of a skill. The number of those that do not fit is in `_meta`.
+fn collection(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    skill: &Summary,
+    document: String,
+    limit: u64,
+) -> Result<Vec<ResourceContents>, Broken> {
+    let mut all = Vec::new();
+    // The document of a tree skill is not in its resource folder.
+    if skill.model == SkillModel::Tree {
+        all.push(contents(&skill.uri, "SKILL.md", document.into_bytes()));
+    }
+    let opened = engine.files_of(&skill.file)?.and_then(|belonging| files::open(snapshot, &belonging));
+    let mut omitted = 0;
+    let mut room = MAX_BYTES;
+    for (folder, file) in opened.iter().flat_map(|opened| opened.files.iter().map(|file| (&opened.folder, file))) {
+        match folder.read(&file.path, limit.min(room)) {
+            Ok(bytes) => {
+                room -= bytes.len() as u64;
+                all.push(contents(&skill.uri, &file.path, bytes));
+            }
+            Err(_) => omitted += 1,
+        }
+    }
+    if omitted > 0
+        && let Some(last) = all.pop()
+    {
+        all.push(last.with_meta(MetaObject(object!({"skillcell/filesLeftOut": omitted}))));
+    }
+    Ok(all)
+}

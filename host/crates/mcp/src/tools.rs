@@ -1,0 +1,194 @@
+//! The tools. Each file has one: a struct whose fields are its arguments and whose field docs are their descriptions in the
+//! schema, and a [`Tool`] implementation with its name, its texts and what it does.
+
+mod get_asset;
+mod get_skill;
+mod list_skills;
+mod query;
+mod read_skill;
+mod refresh_skills;
+mod report_usage;
+mod run_script;
+mod skill;
+mod skill_resource;
+mod skills_list;
+mod skills_search;
+
+pub use get_asset::{asset_served, unreadable};
+
+use crate::answer::{Answer, MAX_BYTES, ToolError};
+use crate::arguments;
+use crate::server::{Server, Shared};
+use crate::surface::Surface;
+use crate::texts::Texts;
+use call::Call;
+use get_asset::GetAsset;
+use get_skill::GetSkill;
+use list_skills::ListSkills;
+use query::Query;
+use read_skill::ReadSkill;
+use refresh_skills::RefreshSkills;
+use report_usage::ReportUsage;
+use rmcp::model::{self, JsonObject, MetaObject, ToolAnnotations};
+use rmcp::object;
+use run_script::RunScript;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use skill::Skill;
+use skill_resource::SkillResource;
+use skills_list::SkillsList;
+use skills_search::SkillsSearch;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+
+/// The most text around the JSON of an answer, in characters.
+const MAX_SURROUNDING: usize = 100_000;
+
+/// A tool, and one call of it: the fields are the arguments.
+pub trait Tool: JsonSchema + DeserializeOwned + Send + 'static {
+    const NAME: &'static str;
+    /// Another name that calls it. Several clients reject dots in a list.
+    const DOTTED_NAME: &'static str = Self::NAME;
+    const TITLE: &'static str;
+    /// What it does, and when to use it.
+    const PURPOSE: &'static str;
+    /// Tasks that another tool does better.
+    const HINTS: &'static [(ToolName, &'static str)];
+
+    fn annotations() -> ToolAnnotations {
+        read_only()
+    }
+
+    /// The schema of the structured answer, if there is one.
+    fn output_schema() -> Option<JsonObject> {
+        None
+    }
+
+    /// Completes the description with what depends on the configuration and the skills.
+    fn customize(_tool: &mut model::Tool, _server: &Shared, _texts: &Texts) {}
+
+    fn call(self, server: &Server, call: &Call) -> impl Future<Output = Result<Answer, ToolError>> + Send;
+}
+
+fn read_only() -> ToolAnnotations {
+    ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false)
+}
+
+/// Declares [`ToolName`] and the table of tools, in the order in which clients see them.
+macro_rules! tools {
+    ($($tool:ident),*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum ToolName {
+            $($tool),*
+        }
+
+        impl ToolName {
+            pub const ALL: [Self; 12] = [$(Self::$tool),*];
+        }
+
+        static ENTRIES: LazyLock<[Entry; 12]> = LazyLock::new(|| [$(Entry::of::<$tool>()),*]);
+    };
+}
+
+tools!(
+    Skill,
+    SkillResource,
+    SkillsList,
+    SkillsSearch,
+    ReadSkill,
+    Query,
+    GetSkill,
+    ListSkills,
+    GetAsset,
+    RunScript,
+    ReportUsage,
+    RefreshSkills
+);
+
+/// A [`Tool`] without its type.
+struct Entry {
+    name: &'static str,
+    dotted_name: &'static str,
+    purpose: &'static str,
+    hints: &'static [(ToolName, &'static str)],
+    /// The parts of the entry of `tools/list` that are always the same.
+    listed: model::Tool,
+    customize: fn(&mut model::Tool, &Shared, &Texts),
+    answer: for<'a> fn(&JsonObject, Option<JsonObject>, &'a Server, &'a Call) -> Answering<'a>,
+}
+
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, ToolError>> + Send + 'a>>;
+
+impl Entry {
+    fn of<T: Tool>() -> Self {
+        let mut listed = model::Tool::new(T::NAME, T::PURPOSE, Arc::new(arguments::schema::<T>()))
+            .with_title(T::TITLE)
+            .with_annotations(T::annotations())
+            .with_meta(MetaObject(object!({"anthropic/maxResultSizeChars": MAX_BYTES + MAX_SURROUNDING})));
+        listed.output_schema = T::output_schema().map(Arc::new);
+        Self {
+            name: T::NAME,
+            dotted_name: T::DOTTED_NAME,
+            purpose: T::PURPOSE,
+            hints: T::HINTS,
+            listed,
+            customize: T::customize,
+            answer: answer::<T>,
+        }
+    }
+}
+
+impl ToolName {
+    /// Finds a tool by either of its names.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name || tool.entry().dotted_name == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Returns the name that this surface lists.
+    pub fn name_in(self, surface: &Surface) -> &'static str {
+        if surface.dotted_names { self.entry().dotted_name } else { self.name() }
+    }
+
+    /// Returns the description without what [`Tool::customize`] adds. Hints name only tools that the surface offers.
+    pub fn description(self, surface: &Surface) -> String {
+        let purpose = surface.skill_purpose.filter(|_| self == Self::Skill).unwrap_or(self.entry().purpose);
+        let offered = |(other, _): &&(Self, &str)| surface.tools.contains(other);
+        let hint = |(other, task): &(Self, &str)| format!("{task}, use {}", other.name_in(surface));
+        let hints: Vec<String> = self.entry().hints.iter().filter(offered).map(hint).collect();
+        if hints.is_empty() { purpose.to_owned() } else { format!("{purpose} To {}.", hints.join("; to ")) }
+    }
+
+    /// Returns the entry of `tools/list`, with an output schema only for clients that know structured answers.
+    pub fn describe(self, server: &Shared, texts: &Texts, structured: bool) -> model::Tool {
+        let (entry, surface) = (self.entry(), server.surface());
+        let mut tool = entry.listed.clone();
+        tool.name = self.name_in(surface).into();
+        tool.description = Some(self.description(surface).into());
+        tool.output_schema = tool.output_schema.filter(|_| structured);
+        (entry.customize)(&mut tool, server, texts);
+        tool
+    }
+
+    pub async fn call(self, server: &Server, arguments: Option<JsonObject>, call: &Call) -> Result<Answer, ToolError> {
+        let entry = self.entry();
+        (entry.answer)(&entry.listed.input_schema, arguments, server, call).await
+    }
+
+    fn entry(self) -> &'static Entry {
+        &ENTRIES[self as usize]
+    }
+}
+
+fn answer<'a, T: Tool>(
+    schema: &JsonObject,
+    arguments: Option<JsonObject>,
+    server: &'a Server,
+    call: &'a Call,
+) -> Answering<'a> {
+    let tool = arguments::read::<T>(schema, arguments);
+    Box::pin(async move { tool?.call(server, call).await })
+}

@@ -1,0 +1,159 @@
+//! `get_asset`: one file of a skill.
+
+use super::{Tool, ToolName};
+use crate::answer::{Answer, ToolError};
+use crate::server::Server;
+use analytics::Event;
+use base::printable::{printable, quoted};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bindings::catalog::{AssetError, FoundAsset};
+use bindings::library::{Oversize, ReadError};
+use call::Call;
+use guests::engine::EngineInstance;
+use library::snapshot::Snapshot;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::string::FromUtf8Error;
+use std::sync::Arc;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct GetAsset {
+    /// Path of the skill, as answers give it
+    skill_path: String,
+    /// Path of the file below the skill's resource folder, such as `assets/logo.svg`
+    file: String,
+}
+
+impl Tool for GetAsset {
+    const NAME: &'static str = "get_asset";
+    const TITLE: &'static str = "Read a declared file of a skill";
+    const PURPOSE: &'static str = "Read one file that a skill declares or inherits: a template, an example, a reference, or a \
+        script. Use it when a skill's `assets` or `scripts` name a file.";
+    const HINTS: &'static [(ToolName, &'static str)] =
+        &[(ToolName::SkillResource, "read any file or folder of a skill")];
+
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+        let Self { skill_path: skill, file } = self;
+        let (name, path) = (skill.clone(), file.clone());
+        let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+            let mut found = match engine.asset_of(&name, &path)? {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error)),
+            };
+            let settings = engine.settings_of(found.asset.folder.root)?;
+            found.sources.extend(settings.sources);
+            Ok(Ok((snapshot.read(&found.asset, settings.assets.max_size_bytes), found)))
+        };
+        let answered =
+            server.catalog.ask_fresh(question, |answer| answer.as_ref().ok().map(|(_, found)| found.sources.clone()));
+        Ok(match answered.await? {
+            Ok((Ok(bytes), found)) => {
+                call.usage.record(asset_served(&found, bytes.len()));
+                Answer::json(&AssetView::new(found, bytes))
+            }
+            Ok((Err(error), found)) => {
+                Answer::Refused(unreadable(&found, &error, server.terms.operator.max_size_bytes))
+            }
+            Err(AssetError::NoSkill(error)) => Answer::no_skill(&skill, &error),
+            Err(AssetError::UnsafePath) => Answer::Refused(traversal(&file)),
+            Err(AssetError::NoFile(offered)) => Answer::Refused(not_found(&skill, &file, &offered)),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct AssetView {
+    skill_path: String,
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_base64: Option<String>,
+    size_bytes: usize,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolved_from: Option<String>,
+}
+
+impl AssetView {
+    fn new(found: FoundAsset, bytes: Vec<u8>) -> Self {
+        let size_bytes = bytes.len();
+        let text =
+            if found.asset.binary { Err(bytes) } else { String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes) };
+        let (content, content_base64) = match text {
+            Ok(text) => (Some(text), None),
+            Err(bytes) => (None, Some(STANDARD.encode(bytes))),
+        };
+        Self {
+            skill_path: found.address,
+            file: found.asset.file,
+            mime_type: content_base64.is_some().then_some(found.media_type),
+            content,
+            content_base64,
+            size_bytes,
+            r#type: found.asset.kind,
+            resolved_from: found.asset.inherited_from,
+        }
+    }
+}
+
+pub fn asset_served(found: &FoundAsset, size_bytes: usize) -> Event {
+    Event::AssetServed {
+        skill_path: found.address.clone(),
+        file: found.asset.file.clone(),
+        asset_type: found.asset.kind.clone(),
+        is_inherited: found.asset.inherited_from.is_some(),
+        size_bytes,
+    }
+}
+
+pub fn traversal(file: &str) -> String {
+    let file = printable(file);
+    format!(
+        "path traversal: `{file}` leaves the skill\nhint: use a path below its resource folder, such as `assets/logo.svg`"
+    )
+}
+
+fn not_found(skill: &str, file: &str, offered: &[String]) -> String {
+    let (skill, file) = (printable(skill), printable(file));
+    match offered {
+        [] => format!(
+            "asset `{file}` not found in `{skill}`, which declares no files\nhint: its instructions say which files it has"
+        ),
+        _ => format!("asset `{file}` not found in `{skill}`\nhint: it offers {}", quoted(offered)),
+    }
+}
+
+/// Explains why a file is not served. The limit of its root may be lower than the operator's.
+pub fn unreadable(found: &FoundAsset, error: &ReadError, operator_limit: u64) -> String {
+    let file = printable(&found.asset.file);
+    let owner = printable(found.asset.inherited_from.as_ref().unwrap_or(&found.address));
+    let (what, hint) = match error {
+        ReadError::NotFound if found.declared => (
+            format!("is declared by `{owner}` but missing on disk"),
+            "the skill's author has to add the file or remove the entry",
+        ),
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+            ("no longer exists".to_owned(), "load the skill again")
+        }
+        ReadError::TooLarge(Oversize { size, limit }) => (
+            format!("has {size} bytes, and the limit is {limit}"),
+            if *limit < operator_limit {
+                "the `config.yaml` of its root sets the limit with `assets.max_size_bytes`"
+            } else {
+                "raise `assets.max_size_bytes` or MAX_FILE_SIZE_MB"
+            },
+        ),
+        ReadError::OutsideRoot => (
+            "is a link that leaves the skill, so it is not served".to_owned(),
+            "the skill's author has to replace the link with the file",
+        ),
+        ReadError::NotAFile => ("is not a regular file".to_owned(), "if it is a folder, request a file inside it"),
+        ReadError::NoPermission => ("may not be read by the server".to_owned(), "check its permissions"),
+        ReadError::Failed(message) => (format!("could not be read: {message}"), "check the disk"),
+    };
+    format!("asset `{file}` {what}\nhint: {hint}")
+}

@@ -1,0 +1,134 @@
+//! `list_skills`: the catalog as a tree.
+
+use super::{Tool, ToolName};
+use crate::answer::{Answer, MAX_BYTES, ToolError};
+use crate::server::Server;
+use bindings::catalog::Node;
+use call::Call;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use views::json_length;
+
+/// The deepest nesting of an answer. Folders are walked ten levels down.
+const MAX_DEPTH: u32 = 32;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ListSkills {
+    /// Only this category, such as `ui` or `api/_index`
+    path: Option<String>,
+}
+
+impl Tool for ListSkills {
+    const NAME: &'static str = "list_skills";
+    const TITLE: &'static str = "Browse skills as a tree";
+    const PURPOSE: &'static str = "Browse the skills as a tree of categories, with what each is for. Use it to get an \
+        overview, or with `path` to see one category.";
+    const HINTS: &'static [(ToolName, &'static str)] =
+        &[(ToolName::GetSkill, "get instructions for a task"), (ToolName::SkillsList, "get a flat list")];
+
+    async fn call(self, server: &Server, _: &Call) -> Result<Answer, ToolError> {
+        let path = self.path.clone();
+        Ok(match server.catalog.ask_all(move |engine, _| engine.tree(path.as_deref())).await? {
+            Ok(nodes) => {
+                let (nodes, omitted) = fit(nodes);
+                let note = (omitted > 0)
+                    .then(|| format!("{omitted} more skills do not fit: request one category with `path`"));
+                Answer::json_with_note(&nest(nodes), note)
+            }
+            Err(error) => Answer::no_skill(self.path.as_deref().unwrap_or_default(), &error),
+        })
+    }
+}
+
+/// Keeps as many levels of the tree as fit into one answer, or the beginning of its first level. Returns how many nodes are
+/// omitted.
+fn fit(mut nodes: Vec<Node>) -> (Vec<Node>, usize) {
+    let size = |node: &Node| {
+        let texts = [&node.name, &node.path, &node.description].into_iter().chain(&node.keywords);
+        // Field names and punctuation come on top of the texts.
+        90 + texts.map(|text| json_length(text) + 1).sum::<usize>()
+    };
+    let mut levels: BTreeMap<u32, usize> = BTreeMap::new();
+    for node in &nodes {
+        *levels.entry(node.depth).or_default() += size(node);
+    }
+    let mut used = 0;
+    let fits = levels.into_iter().take_while(|(_, bytes)| {
+        used += bytes;
+        used <= MAX_BYTES
+    });
+    let all = nodes.len();
+    let deepest = fits.map(|(depth, _)| depth).last().unwrap_or(0);
+    nodes.retain(|node| node.depth <= deepest);
+    let mut used = 0;
+    nodes.retain(|node| {
+        used += size(node);
+        used <= MAX_BYTES
+    });
+    let omitted = all - nodes.len();
+    (nodes, omitted)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SkillNode {
+    name: String,
+    path: String,
+    description: String,
+    keywords: Vec<String>,
+    asset_count: u32,
+    script_count: u32,
+    children: Vec<SkillNode>,
+}
+
+/// Nests nodes, which come parents first, below their parents.
+fn nest(nodes: Vec<Node>) -> Vec<SkillNode> {
+    // The nodes whose children may still come, each with its depth; the first is the answer itself.
+    let mut open: Vec<(Option<u32>, SkillNode)> = vec![(None, SkillNode::top())];
+    for node in nodes {
+        // The depth comes from the engine, so it may be anything.
+        let depth = Some(node.depth.min(MAX_DEPTH));
+        close(&mut open, depth);
+        open.push((depth, SkillNode::from(node)));
+    }
+    close(&mut open, None);
+    open.pop().map(|(_, top)| top.children).unwrap_or_default()
+}
+
+/// Moves every open node that is not above this depth into its parent.
+fn close(open: &mut Vec<(Option<u32>, SkillNode)>, depth: Option<u32>) {
+    while open.len() > 1 && open.last().is_some_and(|(last, _)| *last >= depth) {
+        if let (Some((_, child)), Some((_, parent))) = (open.pop(), open.last_mut()) {
+            parent.children.push(child);
+        }
+    }
+}
+
+impl SkillNode {
+    fn top() -> Self {
+        Self {
+            name: String::new(),
+            path: String::new(),
+            description: String::new(),
+            keywords: Vec::new(),
+            asset_count: 0,
+            script_count: 0,
+            children: Vec::new(),
+        }
+    }
+}
+
+impl From<Node> for SkillNode {
+    fn from(node: Node) -> Self {
+        Self {
+            name: node.name,
+            path: node.path,
+            description: node.description,
+            keywords: node.keywords,
+            asset_count: node.asset_count,
+            script_count: node.script_count,
+            children: Vec::new(),
+        }
+    }
+}

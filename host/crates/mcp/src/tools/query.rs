@@ -1,0 +1,86 @@
+//! `query`: a question to an outside service.
+
+use super::{Tool, ToolName, read_only};
+use crate::answer::{Answer, ToolError};
+use crate::arguments::WrongArguments;
+use crate::server::{Server, Shared};
+use crate::texts::Texts;
+use base::printable::{printable, quoted};
+use call::Call;
+use integrations::QueryAnswer;
+use integrations::options::Integration;
+use rmcp::model::{self, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::Arc;
+
+/// The longest question, in characters.
+const MAX_LENGTH: usize = 4_000;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Query {
+    /// Natural language query describing what you want to know
+    query: String,
+    /// Service to query
+    integration: String,
+}
+
+impl Tool for Query {
+    const NAME: &'static str = "query";
+    const TITLE: &'static str = "Ask GitHub, CircleCI or Linear";
+    const PURPOSE: &'static str = "Query integrated services (GitHub, CircleCI, Linear) in natural language about the \
+        repository of the working folder: pull requests, reviews, checks, builds, issues. Ask one thing at a time; \
+        repository, branch and commit are known. A question that is not understood is answered with those that are.";
+    const HINTS: &'static [(ToolName, &'static str)] = &[(ToolName::SkillsSearch, "find what skills say")];
+
+    fn annotations() -> ToolAnnotations {
+        read_only().open_world(true)
+    }
+
+    fn customize(tool: &mut model::Tool, server: &Shared, _: &Texts) {
+        let names = server.integrations.options().names();
+        if !names.is_empty() {
+            Arc::make_mut(&mut tool.input_schema)["properties"]["integration"]["enum"] = json!(names);
+        }
+    }
+
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+        let (integration, question) = self.check(server)?;
+        let answer = server.integrations.ask(integration, question, call).await.map_err(ToolError::Integration)?;
+        Ok(match answer {
+            QueryAnswer::Text(text) => Answer::Text(text),
+            QueryAnswer::Refused(refusal) => Answer::Refused(refusal.for_audience(server.audience())),
+        })
+    }
+}
+
+impl Query {
+    fn check<'a>(&'a self, server: &'a Server) -> Result<(&'a Integration, &'a str), WrongArguments> {
+        let (question, name) = (self.query.trim(), &self.integration);
+        for (argument, value) in [("query", question), ("integration", name.trim())] {
+            if value.is_empty() {
+                return Err(WrongArguments(format!("{argument} is required")));
+            }
+        }
+        let length = self.query.chars().count();
+        if length > MAX_LENGTH {
+            let message = format!("query has {length} characters, and must have at most {MAX_LENGTH}");
+            return Err(WrongArguments(message));
+        }
+        let options = server.integrations.options();
+        if let Some(integration) = options.get(name) {
+            return Ok((integration, question));
+        }
+        let (name, enabled) = (printable(name), options.names().join(", "));
+        Err(WrongArguments(if enabled.is_empty() {
+            let all: Vec<String> = options.all.iter().map(|known| known.name.clone()).collect();
+            format!(
+                "integration is `{name}`, and no integration is enabled\nhint: set `enabled: true` for one of {} under `integrations:` in the operator's file",
+                quoted(&all)
+            )
+        } else {
+            format!("integration is `{name}`, and must be one of {enabled}")
+        }))
+    }
+}

@@ -1,0 +1,72 @@
+//! `report_usage`: whether a skill helped.
+
+use super::{Tool, ToolName, read_only};
+use crate::answer::{Answer, ToolError};
+use crate::server::Server;
+use analytics::Event;
+use base::printable::printable;
+use bindings::catalog::Called;
+use call::Call;
+use guests::engine::EngineInstance;
+use library::snapshot::Snapshot;
+use rmcp::model::ToolAnnotations;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Longer comments are truncated in the log.
+const MAX_LOGGED_CHARACTERS: usize = 200;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ReportUsage {
+    /// Path of the skill, as answers give it
+    skill_path: String,
+    /// Whether it helped
+    useful: bool,
+    /// What was missing or wrong
+    comment: Option<String>,
+}
+
+impl Tool for ReportUsage {
+    const NAME: &'static str = "report_usage";
+    const TITLE: &'static str = "Report whether a skill helped";
+    const PURPOSE: &'static str = "Report whether a skill was useful, after you worked with it. It helps the team to improve \
+        its skills, and changes nothing for you.";
+    const HINTS: &'static [(ToolName, &'static str)] = &[];
+
+    fn annotations() -> ToolAnnotations {
+        read_only().read_only(false).idempotent(false)
+    }
+
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+        let Self { skill_path: name, useful, comment } = self;
+        let wanted = name.clone();
+        let question = move |engine: &mut EngineInstance, _: &Arc<Snapshot>| engine.skill_of(&wanted, Called::ByPath);
+        let found = server.catalog.ask_fresh(question, |found| Some(vec![found.as_ref().ok()?.summary.file.clone()]));
+        let skill_path = match found.await? {
+            Ok(skill) => skill.summary.address,
+            Err(error) => return Ok(Answer::no_skill(&name, &error)),
+        };
+        let verdict = if useful { "useful" } else { "not useful" };
+        let logged = comment.as_deref().filter(|_| call.usage.includes_text()).map(truncated).unwrap_or_default();
+        tracing::info!("feedback: `{}` was {verdict}{logged}", printable(&skill_path));
+        let recorded = call.usage.record(Event::SkillFeedback { skill_path: skill_path.clone(), useful, comment });
+        let message = if recorded {
+            format!("Feedback recorded for {skill_path}")
+        } else {
+            format!("Feedback for {skill_path} could not be written to disk\nhint: the server's log says why")
+        };
+        Ok(Answer::json(&Recorded { recorded, message }))
+    }
+}
+
+fn truncated(comment: &str) -> String {
+    let start: String = comment.chars().take(MAX_LOGGED_CHARACTERS).collect();
+    format!(": {}", printable(&start))
+}
+
+#[derive(Serialize)]
+struct Recorded {
+    recorded: bool,
+    message: String,
+}

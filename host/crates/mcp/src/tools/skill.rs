@@ -1,0 +1,46 @@
+//! `skill`: a skill by name, verbatim.
+
+use super::{Tool, ToolName};
+use crate::answer::{Answer, ToolError};
+use crate::server::{Server, Shared};
+use crate::texts::Texts;
+use analytics::Event;
+use base::printable::printable;
+use call::Call;
+use rmcp::model;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Skill {
+    /// Name of the skill to load, as the catalog lists it
+    name: String,
+}
+
+impl Tool for Skill {
+    const NAME: &'static str = "skill";
+    const TITLE: &'static str = "Load a skill";
+    const PURPOSE: &'static str = "Load a skill by name to get specialized instructions.";
+    const HINTS: &'static [(ToolName, &'static str)] =
+        &[(ToolName::GetSkill, "get the skill for a task"), (ToolName::SkillsSearch, "find one by a word")];
+
+    fn customize(tool: &mut model::Tool, _: &Shared, texts: &Texts) {
+        if let (Some(description), Some(catalog)) = (&mut tool.description, &texts.tool_catalog) {
+            *description = format!("{description}\n\n{catalog}").into();
+        }
+    }
+
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+        let served = match server.catalog.skill(&self.name).await? {
+            Ok(served) => served,
+            Err(error) => return Ok(Answer::no_skill(&self.name, &error)),
+        };
+        call.usage.record(Event::served_by_name(&served.skill.summary.address));
+        if !server.surface().skill_header {
+            return Ok(Answer::Text(served.text.as_ref().to_owned()));
+        }
+        let name = printable(&served.skill.summary.shown_name);
+        let folder = server.shown_folder(&served.skill);
+        Ok(Answer::Text(format!("Loading: {name}\nBase directory: {folder}\n\n{}", served.text)))
+    }
+}

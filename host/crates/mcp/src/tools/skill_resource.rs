@@ -1,0 +1,230 @@
+//! `skill-resource`: any file of a skill, a folder of them, or the list.
+
+use super::get_asset::{asset_served, traversal, unreadable};
+use super::{Tool, ToolName};
+use crate::answer::{Answer, MAX_BYTES, ToolError};
+use crate::contents::contents;
+use crate::server::Server;
+use analytics::Event;
+use base::printable::{counted, printable, quoted};
+use bindings::catalog::{AssetError, Called, FoundAsset, FoundSkill, LookupError};
+use bindings::library::ReadError;
+use bindings::types::Location;
+use call::Call;
+use guests::call::Broken;
+use guests::engine::EngineInstance;
+use library::files::{self, SkillFile, SkillFolder};
+use library::resources::ResourceFolder;
+use library::snapshot::Snapshot;
+use rmcp::model::{ContentBlock, ResourceContents};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+use views::json_length;
+
+/// The most files named in a message.
+const MAX_QUOTED: usize = 20;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct SkillResource {
+    /// Name of the skill
+    skill: String,
+    /// File or folder below the skill's directory; empty for the list of files
+    path: String,
+}
+
+impl Tool for SkillResource {
+    const NAME: &'static str = "skill-resource";
+    const TITLE: &'static str = "Read files of a skill";
+    const PURPOSE: &'static str = "Read files within a skill's directory (scripts, references, assets, snippets). `path` is a \
+        file, a folder (all files below it), or empty for the list of files. Use it when a skill you loaded mentions a file.";
+    const HINTS: &'static [(ToolName, &'static str)] =
+        &[(ToolName::Skill, "load the skill itself"), (ToolName::RunScript, "run a script")];
+
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+        let (name, path) = (self.skill.clone(), self.path.clone());
+        let limit = server.terms.operator.max_size_bytes;
+        let question =
+            move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| find(engine, snapshot, &name, &path, limit);
+        let answered = server.catalog.ask_fresh(question, |found| {
+            let found = found.as_ref().ok()?;
+            // A missing file may be inherited from any file above by now.
+            (!matches!(found.content, Content::Missing(_))).then(|| found.sources.clone())
+        });
+        Ok(match answered.await? {
+            Err(error) => Answer::no_skill(&self.skill, &error),
+            Ok(Found { skill, content, .. }) => {
+                call.usage.record_all(content.events(&skill.summary.address));
+                answer(&skill, &self.path, content)
+            }
+        })
+    }
+}
+
+struct Found {
+    skill: FoundSkill,
+    content: Content,
+    /// The files that the answer depends on.
+    sources: Vec<Location>,
+}
+
+/// What is at a path below a skill.
+enum Content {
+    List(Vec<SkillFile>),
+    File(FoundAsset, Vec<u8>),
+    /// As many files as fit into one answer, and the omitted ones.
+    Folder(Vec<(String, Vec<u8>)>, Vec<SkillFile>),
+    /// Nothing; the skill has these files.
+    Missing(Vec<SkillFile>),
+    Unsafe,
+    Unreadable(String),
+}
+
+impl Content {
+    /// Returns one event for each file that is served. The type of files in a folder is not known.
+    fn events(&self, skill: &str) -> Vec<Event> {
+        match self {
+            Self::File(found, bytes) => vec![asset_served(found, bytes.len())],
+            Self::Folder(files, _) => {
+                let event = |(file, bytes): &(String, Vec<u8>)| Event::AssetServed {
+                    skill_path: skill.to_owned(),
+                    file: file.clone(),
+                    asset_type: "other".to_owned(),
+                    is_inherited: false,
+                    size_bytes: bytes.len(),
+                };
+                files.iter().map(event).collect()
+            }
+            Self::List(_) | Self::Missing(_) | Self::Unsafe | Self::Unreadable(_) => Vec::new(),
+        }
+    }
+}
+
+fn find(
+    engine: &mut EngineInstance,
+    snapshot: &Snapshot,
+    name: &str,
+    path: &str,
+    operator_limit: u64,
+) -> Result<Result<Found, LookupError>, Broken> {
+    let skill = match engine.skill_of(name, Called::ByName)? {
+        Ok(skill) => skill,
+        Err(error) => return Ok(Err(error)),
+    };
+    let settings = engine.settings_of(skill.summary.file.root)?;
+    let limit = settings.assets.max_size_bytes;
+    let mut sources: Vec<Location> = std::iter::once(skill.summary.file.clone()).chain(settings.sources).collect();
+    let belonging = engine.files_of(&skill.summary.file)?;
+    let opened = || belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
+    let files = || opened().map(|opened| opened.files).unwrap_or_default();
+    let plain: Vec<&str> = path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+    let plain = plain.join("/");
+    if !path.starts_with('/') && plain.is_empty() {
+        return Ok(Ok(Found { skill, content: Content::List(files()), sources }));
+    }
+    let content = match engine.asset_of(&skill.summary.address, path)? {
+        Ok(found) => {
+            sources.extend(found.sources.iter().cloned());
+            match snapshot.read(&found.asset, limit) {
+                Ok(bytes) => Content::File(found, bytes),
+                // A skill may declare a folder.
+                Err(ReadError::NotAFile) => everything_below(&plain, opened(), limit),
+                Err(error) => Content::Unreadable(unreadable(&found, &error, operator_limit)),
+            }
+        }
+        Err(AssetError::UnsafePath) => Content::Unsafe,
+        Err(AssetError::NoSkill(error)) => return Ok(Err(error)),
+        Err(AssetError::NoFile(_)) => everything_below(&plain, opened(), limit),
+    };
+    Ok(Ok(Found { skill, content, sources }))
+}
+
+/// Returns the files below a folder, if there are any.
+fn everything_below(folder: &str, opened: Option<SkillFolder>, limit: u64) -> Content {
+    let Some(SkillFolder { folder: handle, files }) = opened else { return Content::Missing(Vec::new()) };
+    let inside = |file: &SkillFile| file.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let (inside, others): (Vec<SkillFile>, Vec<SkillFile>) = files.into_iter().partition(inside);
+    if inside.is_empty() { Content::Missing(others) } else { read_all(&handle, inside, limit) }
+}
+
+fn read_all(folder: &ResourceFolder, files: Vec<SkillFile>, limit: u64) -> Content {
+    let mut read = Vec::new();
+    let mut omitted = Vec::new();
+    let mut room = MAX_BYTES;
+    for file in files {
+        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
+        let bytes: Result<Vec<u8>, ReadError> =
+            if size > room { Err(ReadError::NotFound) } else { folder.read(&file.path, limit) };
+        match bytes {
+            Ok(bytes) => {
+                let used = std::str::from_utf8(&bytes).map_or(bytes.len() / 3 * 4 + 4, json_length);
+                room = room.saturating_sub(used + 100);
+                read.push((file.path, bytes));
+            }
+            Err(_) => omitted.push(file),
+        }
+    }
+    Content::Folder(read, omitted)
+}
+
+fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
+    let uri = &skill.summary.uri;
+    let name = printable(&skill.summary.shown_name);
+    match content {
+        Content::List(files) if files.is_empty() => {
+            Answer::Text(format!("`{name}` has no files besides its instructions"))
+        }
+        Content::List(files) => {
+            let (names, more) = fit(&files);
+            let mut text = names.join("\n");
+            if more > 0 {
+                text = format!("{text}\n… and {}: request a folder", counted(more, "more file"));
+            }
+            Answer::Text(text)
+        }
+        Content::File(found, bytes) => match contents(uri, &found.asset.file, bytes) {
+            ResourceContents::TextResourceContents { text, .. } => Answer::Text(text),
+            blob => Answer::Blocks(vec![ContentBlock::resource(blob)]),
+        },
+        Content::Folder(files, omitted) => {
+            let mut blocks: Vec<ContentBlock> =
+                files.into_iter().map(|(path, bytes)| ContentBlock::resource(contents(uri, &path, bytes))).collect();
+            if !omitted.is_empty() {
+                let bytes: u64 = omitted.iter().map(|file| file.size).sum();
+                let names: Vec<String> = omitted.iter().take(MAX_QUOTED).map(|file| file.path.clone()).collect();
+                let count = counted(omitted.len(), "more file");
+                let verb = if omitted.len() == 1 { "is" } else { "are" };
+                let hint = format!("request one at a time, such as {}", quoted(&names));
+                let note = format!("{count} with {bytes} bytes {verb} omitted: {hint}");
+                blocks.push(ContentBlock::text(note));
+            }
+            Answer::Blocks(blocks)
+        }
+        Content::Unsafe => Answer::Refused(traversal(path)),
+        Content::Unreadable(why) => Answer::Refused(why),
+        Content::Missing(files) => {
+            let names: Vec<String> = files.into_iter().take(MAX_QUOTED).map(|file| file.path).collect();
+            let path = printable(path);
+            Answer::Refused(match &names[..] {
+                [] => format!(
+                    "`{name}` has no `{path}`, and no other files\nhint: its instructions say which files it has"
+                ),
+                _ => format!("`{name}` has no file or folder `{path}`\nhint: it has {}", quoted(&names)),
+            })
+        }
+    }
+}
+
+/// Returns the names that fit into one answer, and how many do not.
+fn fit(files: &[SkillFile]) -> (Vec<&str>, usize) {
+    let mut room = MAX_BYTES;
+    let fits = files.iter().take_while(|file| {
+        let length = json_length(&file.path);
+        let fits = length <= room;
+        room = room.saturating_sub(length);
+        fits
+    });
+    let names: Vec<&str> = fits.map(|file| file.path.as_str()).collect();
+    let more = files.len() - names.len();
+    (names, more)
+}

@@ -1,0 +1,96 @@
+//! `skills_list`: every skill with its metadata.
+
+use super::{Tool, ToolName};
+use crate::answer::{Answer, MAX_BYTES, ToolError};
+use crate::server::Server;
+use base::printable::counted;
+use call::Call;
+use rmcp::model::JsonObject;
+use rmcp::object;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use views::list::{ListOptions, ListView};
+
+/// The most problems in one answer.
+const MAX_PROBLEMS: u32 = 50;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillsList {
+    /// Optional substring filter applied to install name, meta.name, or description
+    query: Option<String>,
+    /// Include the SKILL.md body (minus YAML front-matter) in the structured payload
+    include_body: Option<bool>,
+}
+
+impl Tool for SkillsList {
+    const NAME: &'static str = "skills_list";
+    const DOTTED_NAME: &'static str = "skills.list";
+    const TITLE: &'static str = "List all skills";
+    const PURPOSE: &'static str = "List every skill with name, description and path, optionally only those whose name or \
+        description contains `query`. Use it for complete metadata.";
+    const HINTS: &'static [(ToolName, &'static str)] =
+        &[(ToolName::SkillsSearch, "find text inside skills"), (ToolName::GetSkill, "get the skill for a task")];
+
+    fn output_schema() -> Option<JsonObject> {
+        let mut skill = skill_schema();
+        skill["properties"]["body"] = json!({"type": "string"});
+        Some(object!({
+            "type": "object",
+            "properties": {
+                "skills": {"type": "array", "items": skill},
+                "note": {"type": "string"},
+                "problems": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {
+                        "root": {"type": "string"},
+                        "file": {"type": "string"},
+                        "line": {"type": "integer"},
+                        "severity": {"type": "string"},
+                        "code": {"type": "string"},
+                        "message": {"type": "string"},
+                        "advice": {"type": "string"},
+                    },
+                    "required": ["root", "file", "severity", "code", "message", "advice"],
+                }},
+            },
+            "required": ["skills"],
+        }))
+    }
+
+    async fn call(self, server: &Server, _: &Call) -> Result<Answer, ToolError> {
+        let options = ListOptions {
+            query: self.query,
+            with_bodies: self.include_body.unwrap_or_default(),
+            model: server.surface().only_model,
+            max_bytes: MAX_BYTES,
+            max_problems: MAX_PROBLEMS,
+        };
+        let list =
+            ListView::of(&server.catalog, &server.terms.roots, options, server.state.unlisted.problems()).await?;
+        let mut line = counted(list.total, "skill");
+        if let Some(note) = &list.note {
+            line = format!("{line}; {note}");
+        }
+        Ok(Answer::data(line, &list))
+    }
+}
+
+/// The schema of a skill in structured answers. It is open, so that a later version may add fields.
+pub fn skill_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "installName": {"type": "string"},
+            "meta": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, "description": {"type": "string"}},
+                "required": ["name", "description"],
+            },
+            "skillPath": {"type": "string"},
+            "skillFile": {"type": "string"},
+        },
+        "required": ["installName", "meta", "skillPath", "skillFile"],
+    })
+}

@@ -1,0 +1,62 @@
+//! `skills_search`: the skills that contain every word of a query.
+
+use super::skills_list::skill_schema;
+use super::{Tool, ToolName};
+use crate::answer::{Answer, ToolError};
+use crate::server::Server;
+use base::printable::counted;
+use call::Call;
+use rmcp::model::JsonObject;
+use rmcp::object;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use views::search::{DEFAULT_LIMIT, MAX_HITS, SearchView};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct SkillsSearch {
+    /// Keywords to match (all whitespace-separated tokens must be present)
+    #[schemars(length(min = 1))]
+    query: String,
+    /// Maximum number of hits
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = MAX_HITS))]
+    limit: u32,
+}
+
+fn default_limit() -> u32 {
+    DEFAULT_LIMIT
+}
+
+impl Tool for SkillsSearch {
+    const NAME: &'static str = "skills_search";
+    const DOTTED_NAME: &'static str = "skills.search";
+    const TITLE: &'static str = "Search the text of skills";
+    const PURPOSE: &'static str = "Find skills whose name, description or text contains every word of `query`, with an \
+        excerpt around the first match. Use it when you know a word that must occur.";
+    const HINTS: &'static [(ToolName, &'static str)] =
+        &[(ToolName::GetSkill, "get the skill for a task"), (ToolName::Skill, "load one that you found")];
+
+    fn output_schema() -> Option<JsonObject> {
+        let mut hit = skill_schema();
+        hit["properties"]["score"] = json!({"type": "integer"});
+        hit["properties"]["excerpt"] = json!({"type": "string"});
+        hit["required"].as_array_mut()?.extend(["score".into(), "excerpt".into()]);
+        Some(object!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string"},
+                "limit": {"type": "integer"},
+                "total": {"type": "integer"},
+                "results": {"type": "array", "items": hit},
+            },
+            "required": ["query", "limit", "total", "results"],
+        }))
+    }
+
+    async fn call(self, server: &Server, _: &Call) -> Result<Answer, ToolError> {
+        let found = SearchView::of(&server.catalog, self.query, server.surface().only_model, self.limit).await?;
+        let line = format!("{} of {}", found.results.len(), counted(found.total as usize, "matching skill"));
+        Ok(Answer::data(line, &found))
+    }
+}

@@ -1,0 +1,342 @@
+//! The file tree of a guest: `/skill`, `/tmp` and possibly `/work`.
+//!
+//! Both versions of WASI are thin translations of this module, so that each rule about files is written and tested once.
+
+pub mod path;
+pub mod disk;
+pub mod frozen;
+pub mod memory;
+
+use crate::denials::{Denial, Denials};
+use path::{GuestPath, ResolvedPath};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Why a file operation failed. Each case maps to an error code of both versions of WASI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    #[error("not found")]
+    NotFound,
+    #[error("already exists")]
+    Exists,
+    #[error("not a folder")]
+    NotAFolder,
+    #[error("is a folder")]
+    IsAFolder,
+    #[error("not empty")]
+    NotEmpty,
+    #[error("not permitted")]
+    NotPermitted,
+    #[error("read-only")]
+    ReadOnly,
+    #[error("protected: agents, editors or git act on it")]
+    Protected,
+    #[error("leads out of the folder")]
+    Escapes,
+    #[error("leads through a link")]
+    ThroughLink,
+    #[error("in another folder of the sandbox")]
+    OtherVolume,
+    #[error("no space left")]
+    Full,
+    #[error("too many open files")]
+    TooManyOpen,
+    #[error("not a valid path")]
+    BadPath,
+    #[error("name too long")]
+    LongName,
+    #[error("in use")]
+    Busy,
+    #[error("failed")]
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Folder,
+    File,
+    Link,
+    Other,
+}
+
+/// The metadata of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Stat {
+    pub kind: Kind,
+    pub size: u64,
+    /// Identifies a file within its volume, like an inode number.
+    pub number: u64,
+    pub links: u64,
+    pub accessed: SystemTime,
+    pub modified: SystemTime,
+}
+
+impl Stat {
+    fn new(kind: Kind, size: u64, number: u64, time: SystemTime) -> Self {
+        Self { kind, size, number, links: 1, accessed: time, modified: time }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub kind: Kind,
+    pub number: u64,
+}
+
+/// How a path is opened.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "these are the flags of both versions of WASI")]
+pub struct OpenMode {
+    pub write: bool,
+    pub create: bool,
+    pub exclusive: bool,
+    pub truncate: bool,
+    /// Anything but a folder is an error.
+    pub folder: bool,
+    /// Whether a link at the end of the path is followed.
+    pub follow: bool,
+}
+
+/// Times to set; `None` leaves a time unchanged.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NewTimes {
+    pub accessed: Option<SystemTime>,
+    pub modified: Option<SystemTime>,
+}
+
+/// An open file or folder. A folder has no handle; its path is enough.
+pub enum OpenNode {
+    Folder,
+    File(Arc<dyn OpenFile>),
+}
+
+/// An open file. The caller keeps track of the position.
+pub trait OpenFile: Send + Sync {
+    fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize, FileError>;
+    fn write_at(&self, from: &[u8], offset: u64) -> Result<usize, FileError>;
+    fn set_size(&self, size: u64) -> Result<(), FileError>;
+    fn stat(&self) -> Result<Stat, FileError>;
+}
+
+/// One mounted folder. Paths are relative to it, normalized, and empty for the folder itself.
+pub trait Volume: Send {
+    fn stat(&self, path: &str, follow: bool) -> Result<Stat, FileError>;
+    fn list(&self, path: &str) -> Result<Vec<Entry>, FileError>;
+    fn open(&mut self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError>;
+    fn create_folder(&mut self, path: &str) -> Result<(), FileError>;
+    fn remove_folder(&mut self, path: &str) -> Result<(), FileError>;
+    fn remove_file(&mut self, path: &str) -> Result<(), FileError>;
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError>;
+    fn read_link(&self, path: &str) -> Result<String, FileError>;
+    /// Does not follow a link.
+    fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError>;
+}
+
+/// The file tree of one guest. Above the mounts there are only read-only folders that lead to them.
+pub struct Files {
+    mounts: Vec<Mount>,
+    denials: Denials,
+}
+
+struct Mount {
+    at: String,
+    volume: Box<dyn Volume>,
+}
+
+enum Location {
+    /// A folder above the mounts, with these entries.
+    AboveMounts(Vec<String>),
+    Mounted {
+        mount: usize,
+        below: String,
+    },
+}
+
+/// An open file or folder and its path.
+pub struct Handle {
+    pub path: GuestPath,
+    pub node: OpenNode,
+}
+
+impl Files {
+    pub fn new(denials: Denials) -> Self {
+        Self { mounts: Vec::new(), denials }
+    }
+
+    /// Mounts a volume at a path such as `skill` or `usr/local/lib`.
+    pub fn mount(&mut self, at: &str, volume: impl Volume + 'static) {
+        self.mounts.push(Mount { at: at.to_owned(), volume: Box::new(volume) });
+    }
+
+    pub fn open(&mut self, from: &GuestPath, path: &str, mut mode: OpenMode) -> Result<Handle, FileError> {
+        let ResolvedPath { path, folder_only } = self.resolve("open", from, path)?;
+        mode.folder |= folder_only;
+        let opened = match self.locate(&path)? {
+            Location::AboveMounts(_) if mode.create && mode.exclusive => Err(FileError::Exists),
+            Location::AboveMounts(_) if mode.write => Err(FileError::IsAFolder),
+            Location::AboveMounts(_) => Ok(OpenNode::Folder),
+            Location::Mounted { mount, below } => self.mounts[mount].volume.open(&below, mode),
+        };
+        let writes = mode.write || mode.create || mode.truncate;
+        let node = opened.inspect_err(|error| self.note(if writes { "write" } else { "read" }, &path, *error))?;
+        Ok(Handle { path, node })
+    }
+
+    pub fn stat(&self, from: &GuestPath, path: &str, follow: bool) -> Result<Stat, FileError> {
+        let ResolvedPath { path, folder_only } = self.resolve("read", from, path)?;
+        let stat = self.stat_at(&path, follow || folder_only).inspect_err(|error| self.note("read", &path, *error))?;
+        if folder_only && stat.kind != Kind::Folder { Err(FileError::NotAFolder) } else { Ok(stat) }
+    }
+
+    /// Like [`Files::stat`], for a path that is already resolved.
+    pub fn stat_at(&self, path: &GuestPath, follow: bool) -> Result<Stat, FileError> {
+        match self.locate(path)? {
+            Location::AboveMounts(_) => Ok(Stat::new(Kind::Folder, 0, 0, SystemTime::UNIX_EPOCH)),
+            Location::Mounted { mount, below } => self.mounts[mount].volume.stat(&below, follow),
+        }
+    }
+
+    /// Returns a number that identifies the volume of a path.
+    pub fn device(&self, path: &GuestPath) -> u64 {
+        match self.locate(path) {
+            Ok(Location::Mounted { mount, .. }) => mount as u64 + 2,
+            _ => 1,
+        }
+    }
+
+    pub fn list(&self, path: &GuestPath) -> Result<Vec<Entry>, FileError> {
+        match self.locate(path)? {
+            Location::AboveMounts(names) => {
+                Ok(names.into_iter().map(|name| Entry { name, kind: Kind::Folder, number: 0 }).collect())
+            }
+            Location::Mounted { mount, below } => {
+                self.mounts[mount].volume.list(&below).inspect_err(|error| self.note("list", path, *error))
+            }
+        }
+    }
+
+    pub fn create_folder(&mut self, from: &GuestPath, path: &str) -> Result<(), FileError> {
+        self.change("create", from, path, FileError::Exists, |volume, below| volume.create_folder(below))
+    }
+
+    pub fn remove_folder(&mut self, from: &GuestPath, path: &str) -> Result<(), FileError> {
+        self.change("remove", from, path, FileError::Busy, |volume, below| volume.remove_folder(below))
+    }
+
+    pub fn remove_file(&mut self, from: &GuestPath, path: &str) -> Result<(), FileError> {
+        self.change("remove", from, path, FileError::IsAFolder, |volume, below| volume.remove_file(below))
+    }
+
+    pub fn set_times(&mut self, from: &GuestPath, path: &str, times: NewTimes) -> Result<(), FileError> {
+        self.change("touch", from, path, FileError::ReadOnly, |volume, below| volume.set_times(below, times))
+    }
+
+    /// Like [`Files::set_times`], for the path of an open file.
+    pub fn touch(&mut self, path: &GuestPath, times: NewTimes) -> Result<(), FileError> {
+        let touched = match self.locate(path)? {
+            Location::AboveMounts(_) => Err(FileError::ReadOnly),
+            Location::Mounted { mount, below } => self.mounts[mount].volume.set_times(&below, times),
+        };
+        touched.inspect_err(|error| self.note("touch", path, *error))
+    }
+
+    pub fn rename(&mut self, from: (&GuestPath, &str), to: (&GuestPath, &str)) -> Result<(), FileError> {
+        let from = self.resolve_existing("rename", from.0, from.1)?;
+        let to = self.resolve("rename", to.0, to.1)?.path;
+        let renamed = match (self.locate(&from)?, self.locate(&to)?) {
+            (Location::Mounted { mount, below: old }, Location::Mounted { mount: other, below: new })
+                if mount == other =>
+            {
+                self.mounts[mount].volume.rename(&old, &new)
+            }
+            (Location::Mounted { .. }, Location::Mounted { .. }) => Err(FileError::OtherVolume),
+            _ => Err(FileError::Busy),
+        };
+        renamed.inspect_err(|error| self.note("rename", &from, *error))
+    }
+
+    pub fn read_link(&self, from: &GuestPath, path: &str) -> Result<String, FileError> {
+        let path = self.resolve("read", from, path)?.path;
+        match self.locate(&path)? {
+            Location::AboveMounts(_) => Err(FileError::BadPath),
+            Location::Mounted { mount, below } => self.mounts[mount].volume.read_link(&below),
+        }
+    }
+
+    /// Links are never created, because one could bypass a rule.
+    pub fn refuse_link(&self, from: &GuestPath, path: &str) -> FileError {
+        match self.resolve("link", from, path) {
+            Ok(resolved) => {
+                self.denials.note(Denial::Link(resolved.path));
+                FileError::NotPermitted
+            }
+            Err(error) => error,
+        }
+    }
+
+    fn change(
+        &mut self,
+        action: &'static str,
+        from: &GuestPath,
+        path: &str,
+        above_mounts: FileError,
+        change: impl FnOnce(&mut dyn Volume, &str) -> Result<(), FileError>,
+    ) -> Result<(), FileError> {
+        let path = if action == "create" {
+            self.resolve(action, from, path)?.path
+        } else {
+            self.resolve_existing(action, from, path)?
+        };
+        let changed = match self.locate(&path)? {
+            Location::AboveMounts(_) => Err(above_mounts),
+            Location::Mounted { mount, below } => change(&mut *self.mounts[mount].volume, &below),
+        };
+        changed.inspect_err(|error| self.note(action, &path, *error))
+    }
+
+    /// Resolves a path, and fails if it ends in `/` but is not a folder.
+    fn resolve_existing(&self, action: &'static str, from: &GuestPath, path: &str) -> Result<GuestPath, FileError> {
+        let ResolvedPath { path, folder_only } = self.resolve(action, from, path)?;
+        if folder_only && self.stat_at(&path, true)?.kind != Kind::Folder {
+            Err(FileError::NotAFolder)
+        } else {
+            Ok(path)
+        }
+    }
+
+    fn resolve(&self, action: &'static str, from: &GuestPath, path: &str) -> Result<ResolvedPath, FileError> {
+        from.join(path).inspect_err(|error| {
+            if *error == FileError::Escapes {
+                self.denials.note(Denial::File { action, path: path.to_owned(), reason: *error });
+            }
+        })
+    }
+
+    fn locate(&self, path: &GuestPath) -> Result<Location, FileError> {
+        for (mount, Mount { at, .. }) in self.mounts.iter().enumerate() {
+            if let Some(below) = path.below(at) {
+                return Ok(Location::Mounted { mount, below: below.to_owned() });
+            }
+        }
+        let mut names: Vec<String> = Vec::new();
+        for Mount { at, .. } in &self.mounts {
+            let rest = path::below(at, path.as_str());
+            names.extend(rest.and_then(|rest| rest.split('/').next()).map(str::to_owned));
+        }
+        names.sort();
+        names.dedup();
+        if names.is_empty() { Err(FileError::NotFound) } else { Ok(Location::AboveMounts(names)) }
+    }
+
+    /// Records a denial if the error comes from a rule, rather than from a missing file or the like.
+    fn note(&self, action: &'static str, path: &GuestPath, error: FileError) {
+        use FileError::{Escapes, NotPermitted, Protected, ReadOnly, ThroughLink};
+        if matches!(error, ReadOnly | Protected | Escapes | ThroughLink | NotPermitted) {
+            self.denials.note(Denial::File { action, path: path.to_string(), reason: error });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,374 @@
+//! A folder in memory, for `/tmp` and for skills whose bytes were checked before a script runs.
+
+use super::{Entry, FileError, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// The date of immutable files, since 1970: the first day of 2000. Zip archives cannot represent dates before 1980.
+const FIXED_DATE: Duration = Duration::from_hours(262_968);
+
+/// The exact space left in the writable folders of one run, shared by all their files.
+#[derive(Debug)]
+pub struct Quota {
+    bytes_left: AtomicU64,
+    files_left: AtomicU64,
+    hit: AtomicBool,
+}
+
+impl Quota {
+    pub fn new(bytes: u64, files: u64) -> Arc<Self> {
+        Arc::new(Self { bytes_left: bytes.into(), files_left: files.into(), hit: AtomicBool::new(false) })
+    }
+
+    /// Whether an operation failed for lack of space.
+    pub fn was_hit(&self) -> bool {
+        self.hit.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, counter: &AtomicU64, amount: u64) -> Result<(), FileError> {
+        let taken = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(amount));
+        taken.map(drop).map_err(|_| {
+            self.hit.store(true, Ordering::Relaxed);
+            FileError::Full
+        })
+    }
+}
+
+/// A file tree in memory. Read-only without a quota.
+#[derive(Debug)]
+pub struct Memory {
+    root: Folder,
+    quota: Option<Arc<Quota>>,
+    created: SystemTime,
+}
+
+#[derive(Debug, Default)]
+struct Folder {
+    entries: BTreeMap<String, Node>,
+    number: u64,
+    /// Returned to the quota when the folder is removed.
+    _slot: Option<QuotaSlot>,
+}
+
+#[derive(Debug)]
+enum Node {
+    Folder(Folder),
+    File(Arc<MemoryFile>),
+}
+
+/// The share of one file or folder in the quota.
+#[derive(Debug)]
+struct QuotaSlot(Arc<Quota>);
+
+impl QuotaSlot {
+    fn take(quota: Option<&Arc<Quota>>) -> Result<Self, FileError> {
+        let quota = quota.ok_or(FileError::ReadOnly)?;
+        quota.take(&quota.files_left, 1)?;
+        Ok(Self(Arc::clone(quota)))
+    }
+}
+
+impl Drop for QuotaSlot {
+    fn drop(&mut self) {
+        self.0.files_left.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug)]
+pub struct MemoryFile {
+    content: Mutex<Content>,
+    number: u64,
+    slot: Option<QuotaSlot>,
+}
+
+#[derive(Debug)]
+struct Content {
+    bytes: Stored,
+    modified: SystemTime,
+}
+
+#[derive(Debug)]
+enum Stored {
+    Fixed(Bytes),
+    Owned(Vec<u8>),
+}
+
+impl Stored {
+    fn get(&self) -> &[u8] {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+/// Returns a unique number, like an inode number.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl MemoryFile {
+    /// Creates an immutable file.
+    pub fn fixed(bytes: Bytes) -> Arc<Self> {
+        Self::with_metadata(bytes, next_number(), SystemTime::UNIX_EPOCH + FIXED_DATE)
+    }
+
+    /// Creates an immutable file with this number and time.
+    pub(super) fn with_metadata(bytes: Bytes, number: u64, modified: SystemTime) -> Arc<Self> {
+        let content = Content { bytes: Stored::Fixed(bytes), modified };
+        Arc::new(Self { content: Mutex::new(content), number, slot: None })
+    }
+
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Grows the file to this size, or with `shrink` sets its size exactly.
+    fn resize(&self, content: &mut Content, size: u64, shrink: bool) -> Result<(), FileError> {
+        let (Some(QuotaSlot(quota)), Stored::Owned(bytes)) = (&self.slot, &mut content.bytes) else {
+            return Err(FileError::ReadOnly);
+        };
+        let old_size = bytes.len() as u64;
+        if size > old_size {
+            quota.take(&quota.bytes_left, size - old_size)?;
+            bytes.resize(usize::try_from(size).map_err(|_| FileError::Full)?, 0);
+        } else if shrink {
+            bytes.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+            bytes.shrink_to_fit();
+            quota.bytes_left.fetch_add(old_size - size, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for MemoryFile {
+    fn drop(&mut self) {
+        let size = self.content().bytes.get().len() as u64;
+        if let Some(QuotaSlot(quota)) = &self.slot {
+            quota.bytes_left.fetch_add(size, Ordering::Relaxed);
+        }
+    }
+}
+
+impl OpenFile for MemoryFile {
+    fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize, FileError> {
+        let content = self.content();
+        let bytes = content.bytes.get();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let count = into.len().min(bytes.len() - start);
+        into[..count].copy_from_slice(&bytes[start..start + count]);
+        Ok(count)
+    }
+
+    fn write_at(&self, from: &[u8], offset: u64) -> Result<usize, FileError> {
+        let mut content = self.content();
+        let end = offset.checked_add(from.len() as u64).ok_or(FileError::Full)?;
+        self.resize(&mut content, end, false)?;
+        let Stored::Owned(bytes) = &mut content.bytes else { return Err(FileError::ReadOnly) };
+        let start = usize::try_from(offset).map_err(|_| FileError::Full)?;
+        bytes[start..start + from.len()].copy_from_slice(from);
+        content.modified = SystemTime::now();
+        Ok(from.len())
+    }
+
+    fn set_size(&self, size: u64) -> Result<(), FileError> {
+        let mut content = self.content();
+        self.resize(&mut content, size, true)?;
+        content.modified = SystemTime::now();
+        Ok(())
+    }
+
+    fn stat(&self) -> Result<Stat, FileError> {
+        let content = self.content();
+        Ok(Stat::new(Kind::File, content.bytes.get().len() as u64, self.number, content.modified))
+    }
+}
+
+impl Memory {
+    /// Creates an empty, writable folder.
+    pub fn scratch(quota: Arc<Quota>) -> Self {
+        Self { root: Folder::default(), quota: Some(quota), created: SystemTime::now() }
+    }
+
+    /// Creates an immutable folder with these files.
+    pub fn frozen(files: impl IntoIterator<Item = (String, Bytes)>) -> Self {
+        let mut root = Folder::default();
+        for (path, bytes) in files {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            let mut folder = &mut root;
+            for name in folders.split('/').filter(|name| !name.is_empty()) {
+                let new_folder = || Node::Folder(Folder { number: next_number(), ..Folder::default() });
+                match folder.entries.entry(name.to_owned()).or_insert_with(new_folder) {
+                    Node::Folder(next) => folder = next,
+                    Node::File(_) => unreachable!("a file has no entries"),
+                }
+            }
+            folder.entries.insert(name.to_owned(), Node::File(MemoryFile::fixed(bytes)));
+        }
+        Self { root, quota: None, created: SystemTime::UNIX_EPOCH + FIXED_DATE }
+    }
+
+    fn find(&self, path: &str) -> Result<NodeRef<'_>, FileError> {
+        let mut folder = &self.root;
+        let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
+        while let Some(name) = names.next() {
+            match folder.entries.get(name).ok_or(FileError::NotFound)? {
+                Node::Folder(next) => folder = next,
+                Node::File(file) if names.peek().is_none() => return Ok(NodeRef::File(file)),
+                Node::File(_) => return Err(FileError::NotAFolder),
+            }
+        }
+        Ok(NodeRef::Folder(folder))
+    }
+
+    /// Returns the parent folder of a path, and the last name of the path.
+    fn parent<'path>(&mut self, path: &'path str) -> Result<(&mut Folder, &'path str), FileError> {
+        let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if name.is_empty() {
+            return Err(FileError::Busy);
+        }
+        let mut folder = &mut self.root;
+        for name in parents.split('/').filter(|name| !name.is_empty()) {
+            folder = match folder.entries.get_mut(name).ok_or(FileError::NotFound)? {
+                Node::Folder(next) => next,
+                Node::File(_) => return Err(FileError::NotAFolder),
+            };
+        }
+        Ok((folder, name))
+    }
+
+    fn check_writable(&self) -> Result<(), FileError> {
+        self.quota.as_ref().map(drop).ok_or(FileError::ReadOnly)
+    }
+}
+
+enum NodeRef<'a> {
+    Folder(&'a Folder),
+    File(&'a Arc<MemoryFile>),
+}
+
+impl Volume for Memory {
+    fn stat(&self, path: &str, _follow: bool) -> Result<Stat, FileError> {
+        match self.find(path)? {
+            NodeRef::Folder(folder) => Ok(Stat::new(Kind::Folder, 0, folder.number, self.created)),
+            NodeRef::File(file) => file.stat(),
+        }
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+        let NodeRef::Folder(folder) = self.find(path)? else { return Err(FileError::NotAFolder) };
+        let entry = |(name, node): (&String, &Node)| match node {
+            Node::Folder(folder) => Entry { name: name.clone(), kind: Kind::Folder, number: folder.number },
+            Node::File(file) => Entry { name: name.clone(), kind: Kind::File, number: file.number },
+        };
+        Ok(folder.entries.iter().map(entry).collect())
+    }
+
+    fn open(&mut self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError> {
+        match self.find(path) {
+            Ok(_) if mode.create && mode.exclusive => Err(FileError::Exists),
+            Ok(NodeRef::Folder(_)) if mode.write => Err(FileError::IsAFolder),
+            Ok(NodeRef::Folder(_)) => Ok(OpenNode::Folder),
+            Ok(NodeRef::File(_)) if mode.folder => Err(FileError::NotAFolder),
+            Ok(NodeRef::File(file)) => {
+                let file = Arc::clone(file);
+                if mode.write || mode.truncate {
+                    self.check_writable()?;
+                }
+                if mode.truncate {
+                    file.set_size(0)?;
+                }
+                Ok(OpenNode::File(file))
+            }
+            Err(FileError::NotFound) if mode.create && !mode.folder => {
+                let slot = QuotaSlot::take(self.quota.as_ref())?;
+                let (folder, name) = self.parent(path)?;
+                let content = Content { bytes: Stored::Owned(Vec::new()), modified: SystemTime::now() };
+                let file = MemoryFile { content: Mutex::new(content), number: next_number(), slot: Some(slot) };
+                let file = Arc::new(file);
+                folder.entries.insert(name.to_owned(), Node::File(Arc::clone(&file)));
+                Ok(OpenNode::File(file))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn create_folder(&mut self, path: &str) -> Result<(), FileError> {
+        if self.find(path).is_ok() {
+            return Err(FileError::Exists);
+        }
+        let slot = QuotaSlot::take(self.quota.as_ref())?;
+        let (folder, name) = self.parent(path)?;
+        let new_folder = Folder { entries: BTreeMap::new(), number: next_number(), _slot: Some(slot) };
+        folder.entries.insert(name.to_owned(), Node::Folder(new_folder));
+        Ok(())
+    }
+
+    fn remove_folder(&mut self, path: &str) -> Result<(), FileError> {
+        self.check_writable()?;
+        match self.find(path)? {
+            NodeRef::File(_) => return Err(FileError::NotAFolder),
+            NodeRef::Folder(folder) if !folder.entries.is_empty() => return Err(FileError::NotEmpty),
+            NodeRef::Folder(_) => {}
+        }
+        let (folder, name) = self.parent(path)?;
+        folder.entries.remove(name);
+        Ok(())
+    }
+
+    fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
+        self.check_writable()?;
+        if matches!(self.find(path)?, NodeRef::Folder(_)) {
+            return Err(FileError::IsAFolder);
+        }
+        let (folder, name) = self.parent(path)?;
+        folder.entries.remove(name);
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {
+        self.check_writable()?;
+        let moves_folder = matches!(self.find(from)?, NodeRef::Folder(_));
+        if from == to {
+            return Ok(());
+        }
+        if to.strip_prefix(from).is_some_and(|rest| rest.starts_with('/')) {
+            return Err(FileError::BadPath);
+        }
+        match self.find(to) {
+            Ok(NodeRef::File(_)) if moves_folder => return Err(FileError::NotAFolder),
+            Ok(NodeRef::Folder(_)) if !moves_folder => return Err(FileError::IsAFolder),
+            Ok(NodeRef::Folder(folder)) if !folder.entries.is_empty() => return Err(FileError::NotEmpty),
+            Ok(_) | Err(FileError::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+        self.parent(to)?;
+        let (folder, name) = self.parent(from)?;
+        let node = folder.entries.remove(name).ok_or(FileError::NotFound)?;
+        let (folder, name) = self.parent(to)?;
+        folder.entries.insert(name.to_owned(), node);
+        Ok(())
+    }
+
+    fn read_link(&self, path: &str) -> Result<String, FileError> {
+        self.find(path)?;
+        Err(FileError::BadPath)
+    }
+
+    fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError> {
+        self.check_writable()?;
+        match self.find(path)? {
+            NodeRef::Folder(_) => Ok(()),
+            NodeRef::File(file) => {
+                if let Some(modified) = times.modified {
+                    file.content().modified = modified;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Everything one guest can reach: files, the network, output, a clock and random numbers, each limited.
+//!
+//! Owns the file tree of a script in both versions of WASI, the gate to the network, and the limits. Must not know skills,
+//! grants or how guests are compiled and called.
+//!
+//! Start reading with [`state`], whose fields are the complete list of what a script can reach; then [`files`], the tree
+//! that [`p1`] and [`p2`] translate to WASI, and [`gate`], the only way to the network.
+
+pub mod state;
+pub mod files;
+pub mod p1;
+pub mod p2;
+pub mod gate;
+pub mod hosts;
+pub mod output;
+pub mod clock_rng;
+pub mod limits;
+pub mod meter;
+pub mod stop;
+pub mod denials;

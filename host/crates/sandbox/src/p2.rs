@@ -1,0 +1,396 @@
+//! `wasi:filesystem` for components. A thin translation of [`super::files`].
+
+pub mod bindings;
+mod streams;
+
+use crate::files::path::GuestPath;
+use crate::files::{Entry, FileError, Files, Handle, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat};
+use bindings::preopens;
+use bindings::types::{
+    self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
+    NewTimestamp, OpenFlags, PathFlags,
+};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use streams::{FileInputStream, FileOutputStream, read_at};
+use wasmtime::component::{HasData, Resource, ResourceTable, ResourceTableError};
+use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
+
+/// Everything the `wasi:filesystem` import can reach.
+pub struct FilesView<'state> {
+    pub files: &'state mut Files,
+    pub handles: &'state mut ResourceTable,
+    /// Number of entries in all open listings.
+    pub listed_entries: &'state mut usize,
+}
+
+/// Tells the linker the type of the `wasi:filesystem` state.
+pub struct FilesData;
+
+impl HasData for FilesData {
+    type Data<'state> = FilesView<'state>;
+}
+
+/// An open file or folder.
+pub struct Descriptor {
+    path: GuestPath,
+    /// `None` for a folder.
+    file: Option<Arc<dyn OpenFile>>,
+    writable: bool,
+}
+
+/// The remaining entries of a folder that is being listed.
+pub struct Listing {
+    entries: std::vec::IntoIter<Entry>,
+    count: usize,
+}
+
+/// Of all open listings of a guest, which the host stores.
+const MAX_LISTED_ENTRIES: usize = 100_000;
+
+/// Why an import fails: an error code for the guest, or a trap because of an invalid handle.
+#[derive(Debug)]
+pub enum Failure {
+    Code(ErrorCode),
+    Trap(wasmtime::Error),
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::Code(error_code(error))
+    }
+}
+
+impl From<ResourceTableError> for Failure {
+    fn from(error: ResourceTableError) -> Self {
+        Self::Trap(error.into())
+    }
+}
+
+fn error_code(error: FileError) -> ErrorCode {
+    match error {
+        FileError::NotFound => ErrorCode::NoEntry,
+        FileError::Exists => ErrorCode::Exist,
+        FileError::NotAFolder => ErrorCode::NotDirectory,
+        FileError::IsAFolder => ErrorCode::IsDirectory,
+        FileError::NotEmpty => ErrorCode::NotEmpty,
+        FileError::NotPermitted | FileError::Protected | FileError::Escapes => ErrorCode::NotPermitted,
+        FileError::ReadOnly => ErrorCode::ReadOnly,
+        FileError::ThroughLink => ErrorCode::Loop,
+        FileError::OtherVolume => ErrorCode::CrossDevice,
+        FileError::Full => ErrorCode::InsufficientSpace,
+        // There is no closer code.
+        FileError::TooManyOpen => ErrorCode::Quota,
+        FileError::BadPath => ErrorCode::Invalid,
+        FileError::LongName => ErrorCode::NameTooLong,
+        FileError::Busy => ErrorCode::Busy,
+        FileError::Failed => ErrorCode::Io,
+    }
+}
+
+impl FilesView<'_> {
+    fn folder(&self, handle: &Resource<Descriptor>) -> Result<GuestPath, Failure> {
+        let descriptor = self.handles.get(handle)?;
+        match descriptor.file {
+            None => Ok(descriptor.path.clone()),
+            Some(_) => Err(FileError::NotAFolder.into()),
+        }
+    }
+
+    fn file(&self, handle: &Resource<Descriptor>) -> Result<Arc<dyn OpenFile>, Failure> {
+        self.handles.get(handle)?.file.clone().ok_or(FileError::IsAFolder.into())
+    }
+
+    fn writable_file(&self, handle: &Resource<Descriptor>) -> Result<Arc<dyn OpenFile>, Failure> {
+        let file = self.file(handle)?;
+        if self.handles.get(handle)?.writable { Ok(file) } else { Err(Failure::Code(ErrorCode::BadDescriptor)) }
+    }
+
+    fn stat_of(&self, handle: &Resource<Descriptor>) -> Result<Stat, Failure> {
+        let descriptor = self.handles.get(handle)?;
+        Ok(match &descriptor.file {
+            Some(file) => file.stat()?,
+            None => self.files.stat_at(&descriptor.path, true)?,
+        })
+    }
+}
+
+impl preopens::Host for FilesView<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        let top = Descriptor { path: GuestPath::default(), file: None, writable: false };
+        Ok(vec![(self.handles.push(top)?, "/".to_owned())])
+    }
+}
+
+impl types::Host for FilesView<'_> {
+    fn convert_error_code(&mut self, failure: Failure) -> wasmtime::Result<ErrorCode> {
+        match failure {
+            Failure::Code(code) => Ok(code),
+            Failure::Trap(error) => Err(error),
+        }
+    }
+
+    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+        Ok(self.handles.get(&error)?.downcast_ref::<FileError>().map(|error| error_code(*error)))
+    }
+}
+
+impl types::HostDescriptor for FilesView<'_> {
+    fn read_via_stream(
+        &mut self,
+        handle: Resource<Descriptor>,
+        offset: u64,
+    ) -> Result<Resource<DynInputStream>, Failure> {
+        let stream: DynInputStream = Box::new(FileInputStream { file: self.file(&handle)?, offset });
+        Ok(self.handles.push(stream)?)
+    }
+
+    fn write_via_stream(
+        &mut self,
+        handle: Resource<Descriptor>,
+        offset: u64,
+    ) -> Result<Resource<DynOutputStream>, Failure> {
+        let stream: DynOutputStream =
+            Box::new(FileOutputStream { file: self.writable_file(&handle)?, offset: Some(offset) });
+        Ok(self.handles.push(stream)?)
+    }
+
+    fn append_via_stream(&mut self, handle: Resource<Descriptor>) -> Result<Resource<DynOutputStream>, Failure> {
+        let stream: DynOutputStream = Box::new(FileOutputStream { file: self.writable_file(&handle)?, offset: None });
+        Ok(self.handles.push(stream)?)
+    }
+
+    fn advise(&mut self, handle: Resource<Descriptor>, _: u64, _: u64, _: Advice) -> Result<(), Failure> {
+        self.handles.get(&handle)?;
+        Ok(())
+    }
+
+    // Writes are passed to the operating system immediately; scripts need not make them durable.
+    fn sync_data(&mut self, handle: Resource<Descriptor>) -> Result<(), Failure> {
+        self.handles.get(&handle)?;
+        Ok(())
+    }
+
+    fn sync(&mut self, handle: Resource<Descriptor>) -> Result<(), Failure> {
+        self.handles.get(&handle)?;
+        Ok(())
+    }
+
+    fn get_flags(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorFlags, Failure> {
+        let descriptor = self.handles.get(&handle)?;
+        let mut flags = DescriptorFlags::READ;
+        if descriptor.file.is_none() {
+            flags |= DescriptorFlags::MUTATE_DIRECTORY;
+        } else if descriptor.writable {
+            flags |= DescriptorFlags::WRITE;
+        }
+        Ok(flags)
+    }
+
+    fn get_type(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorType, Failure> {
+        let is_file = self.handles.get(&handle)?.file.is_some();
+        Ok(if is_file { DescriptorType::RegularFile } else { DescriptorType::Directory })
+    }
+
+    fn set_size(&mut self, handle: Resource<Descriptor>, size: u64) -> Result<(), Failure> {
+        Ok(self.writable_file(&handle)?.set_size(size)?)
+    }
+
+    fn set_times(
+        &mut self,
+        handle: Resource<Descriptor>,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Result<(), Failure> {
+        let path = self.handles.get(&handle)?.path.clone();
+        Ok(self.files.touch(&path, new_times(accessed, modified))?)
+    }
+
+    fn read(&mut self, handle: Resource<Descriptor>, length: u64, offset: u64) -> Result<(Vec<u8>, bool), Failure> {
+        let bytes = read_at(&*self.file(&handle)?, length, offset)?;
+        let at_end = bytes.is_empty();
+        Ok((bytes, at_end))
+    }
+
+    fn write(&mut self, handle: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> Result<u64, Failure> {
+        Ok(self.writable_file(&handle)?.write_at(&bytes, offset)? as u64)
+    }
+
+    fn read_directory(&mut self, handle: Resource<Descriptor>) -> Result<Resource<Listing>, Failure> {
+        let entries = self.files.list(&self.folder(&handle)?)?;
+        let count = entries.len();
+        if *self.listed_entries + count > MAX_LISTED_ENTRIES {
+            return Err(FileError::TooManyOpen.into());
+        }
+        let listing = self.handles.push(Listing { entries: entries.into_iter(), count })?;
+        *self.listed_entries += count;
+        Ok(listing)
+    }
+
+    fn create_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+        Ok(self.files.create_folder(&self.folder(&handle)?, &path)?)
+    }
+
+    fn stat(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
+        Ok(descriptor_stat(&self.stat_of(&handle)?))
+    }
+
+    fn stat_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> Result<DescriptorStat, Failure> {
+        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+        Ok(descriptor_stat(&self.files.stat(&self.folder(&handle)?, &path, follow)?))
+    }
+
+    fn set_times_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        _: PathFlags,
+        path: String,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Result<(), Failure> {
+        let times = new_times(accessed, modified);
+        Ok(self.files.set_times(&self.folder(&handle)?, &path, times)?)
+    }
+
+    fn link_at(
+        &mut self,
+        _: Resource<Descriptor>,
+        _: PathFlags,
+        _: String,
+        folder: Resource<Descriptor>,
+        path: String,
+    ) -> Result<(), Failure> {
+        Err(self.files.refuse_link(&self.folder(&folder)?, &path).into())
+    }
+
+    fn symlink_at(&mut self, folder: Resource<Descriptor>, _: String, path: String) -> Result<(), Failure> {
+        Err(self.files.refuse_link(&self.folder(&folder)?, &path).into())
+    }
+
+    fn open_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open_flags: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Result<Resource<Descriptor>, Failure> {
+        let from = self.folder(&handle)?;
+        let mode = OpenMode {
+            write: flags.contains(DescriptorFlags::WRITE),
+            create: open_flags.contains(OpenFlags::CREATE),
+            exclusive: open_flags.contains(OpenFlags::EXCLUSIVE),
+            truncate: open_flags.contains(OpenFlags::TRUNCATE),
+            folder: open_flags.contains(OpenFlags::DIRECTORY),
+            follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
+        };
+        let Handle { path, node } = self.files.open(&from, &path, mode)?;
+        let file = match node {
+            OpenNode::Folder => None,
+            OpenNode::File(file) => Some(file),
+        };
+        Ok(self.handles.push(Descriptor { path, file, writable: mode.write })?)
+    }
+
+    fn readlink_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<String, Failure> {
+        Ok(self.files.read_link(&self.folder(&handle)?, &path)?)
+    }
+
+    fn remove_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+        Ok(self.files.remove_folder(&self.folder(&handle)?, &path)?)
+    }
+
+    fn rename_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        old: String,
+        new_handle: Resource<Descriptor>,
+        new: String,
+    ) -> Result<(), Failure> {
+        let (from, to) = (self.folder(&handle)?, self.folder(&new_handle)?);
+        Ok(self.files.rename((&from, &old), (&to, &new))?)
+    }
+
+    fn unlink_file_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+        Ok(self.files.remove_file(&self.folder(&handle)?, &path)?)
+    }
+
+    fn is_same_object(&mut self, one: Resource<Descriptor>, other: Resource<Descriptor>) -> wasmtime::Result<bool> {
+        Ok(matches!((self.metadata_hash(one), self.metadata_hash(other)), (Ok(one), Ok(other))
+            if (one.lower, one.upper) == (other.lower, other.upper)))
+    }
+
+    fn metadata_hash(&mut self, handle: Resource<Descriptor>) -> Result<MetadataHashValue, Failure> {
+        let upper = self.files.device(&self.handles.get(&handle)?.path);
+        Ok(MetadataHashValue { lower: self.stat_of(&handle)?.number, upper })
+    }
+
+    fn metadata_hash_at(
+        &mut self,
+        handle: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> Result<MetadataHashValue, Failure> {
+        let from = self.folder(&handle)?;
+        let stat = self.files.stat(&from, &path, flags.contains(PathFlags::SYMLINK_FOLLOW))?;
+        Ok(MetadataHashValue { lower: stat.number, upper: self.files.device(&from.join(&path)?.path) })
+    }
+
+    fn drop(&mut self, handle: Resource<Descriptor>) -> wasmtime::Result<()> {
+        self.handles.delete(handle)?;
+        Ok(())
+    }
+}
+
+impl types::HostDirectoryEntryStream for FilesView<'_> {
+    fn read_directory_entry(&mut self, listing: Resource<Listing>) -> Result<Option<DirectoryEntry>, Failure> {
+        let next = self.handles.get_mut(&listing)?.entries.next();
+        Ok(next.map(|entry| DirectoryEntry { type_: descriptor_type(entry.kind), name: entry.name }))
+    }
+
+    fn drop(&mut self, listing: Resource<Listing>) -> wasmtime::Result<()> {
+        *self.listed_entries -= self.handles.delete(listing)?.count;
+        Ok(())
+    }
+}
+
+fn descriptor_type(kind: Kind) -> DescriptorType {
+    match kind {
+        Kind::Folder => DescriptorType::Directory,
+        Kind::File => DescriptorType::RegularFile,
+        Kind::Link => DescriptorType::SymbolicLink,
+        Kind::Other => DescriptorType::Unknown,
+    }
+}
+
+fn descriptor_stat(stat: &Stat) -> DescriptorStat {
+    let time = |time: SystemTime| {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Some(Datetime { seconds: since.as_secs(), nanoseconds: since.subsec_nanos() })
+    };
+    DescriptorStat {
+        type_: descriptor_type(stat.kind),
+        link_count: stat.links,
+        size: stat.size,
+        data_access_timestamp: time(stat.accessed),
+        data_modification_timestamp: time(stat.modified),
+        status_change_timestamp: time(stat.modified),
+    }
+}
+
+fn new_times(accessed: NewTimestamp, modified: NewTimestamp) -> NewTimes {
+    let time = |time| match time {
+        NewTimestamp::NoChange => None,
+        NewTimestamp::Now => Some(SystemTime::now()),
+        NewTimestamp::Timestamp(Datetime { seconds, nanoseconds }) => {
+            SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds % 1_000_000_000))
+        }
+    };
+    NewTimes { accessed: time(accessed), modified: time(modified) }
+}

@@ -1,0 +1,99 @@
+//! Everything that one guest can reach: the fields here are the complete list.
+
+use crate::clock_rng::ClockRng;
+use crate::denials::Denials;
+use crate::files::Files;
+use crate::gate::Gate;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::p1::Descriptors;
+use crate::p2::FilesView;
+use crate::stop::Stop;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
+
+/// Of files, listings, streams and requests that a component holds at once.
+const MAX_HANDLES: usize = 4_096;
+
+/// Of one set of headers, which the host stores.
+const MAX_HEADER_BYTES: usize = 16 << 10;
+
+/// The state of a store that runs one script.
+pub struct ScriptState {
+    pub files: Files,
+    pub descriptors: Descriptors,
+    pub arguments: Vec<String>,
+    pub variables: Vec<(String, String)>,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub clock_rng: ClockRng,
+    pub denials: Denials,
+    pub meter: Meter,
+    pub stop: Stop,
+    handles: ResourceTable,
+    listed_entries: usize,
+    wasi: WasiCtx,
+    http: WasiHttpCtx,
+    gate: Gate,
+}
+
+/// What a guest is granted, before it becomes the state of a store.
+pub struct Capabilities {
+    pub files: Files,
+    pub arguments: Vec<String>,
+    pub variables: Vec<(String, String)>,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub clock_rng: ClockRng,
+    pub denials: Denials,
+    pub gate: Gate,
+}
+
+impl ScriptState {
+    pub fn new(capabilities: Capabilities, meter: Meter, stop: Stop) -> Self {
+        let Capabilities { files, arguments, variables, stdout, stderr, clock_rng, denials, gate } = capabilities;
+        let mut wasi = WasiCtxBuilder::new();
+        wasi.args(&arguments).envs(&variables);
+        // Never the server's own streams: one stray line there would corrupt the protocol.
+        wasi.stdout(stdout.clone()).stderr(stderr.clone());
+        clock_rng.configure(&mut wasi);
+        let mut http = WasiHttpCtx::new();
+        http.set_field_size_limit(MAX_HEADER_BYTES);
+        let mut handles = ResourceTable::new();
+        handles.set_max_capacity(MAX_HANDLES);
+        Self {
+            files,
+            descriptors: Descriptors::default(),
+            arguments,
+            variables,
+            stdout,
+            stderr,
+            clock_rng,
+            denials,
+            meter,
+            stop,
+            handles,
+            listed_entries: 0,
+            wasi: wasi.build(),
+            http,
+            gate,
+        }
+    }
+
+    pub fn files(&mut self) -> FilesView<'_> {
+        FilesView { files: &mut self.files, handles: &mut self.handles, listed_entries: &mut self.listed_entries }
+    }
+}
+
+impl WasiView for ScriptState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.handles }
+    }
+}
+
+impl WasiHttpView for ScriptState {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView { hooks: &mut self.gate, table: &mut self.handles, ctx: &mut self.http }
+    }
+}

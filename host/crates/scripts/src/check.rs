@@ -1,0 +1,270 @@
+//! The checks before a script runs, in order, each with its own message.
+
+use super::policy::{self, GrantedAccess, Policy};
+use super::{Inner, ScriptError, digest};
+use crate::denied::Denied;
+use crate::options::Runner;
+use base::digest::Sha256;
+use base::place::Place;
+use bindings::catalog::{self, Execution, FoundScript, ScriptTerms, Settings};
+use bindings::library::ReadError;
+use bindings::types::Location;
+use bytes::Bytes;
+use guests::engine::EngineInstance;
+use guests::load::{self, Fault};
+use guests::script::{Guest, Language, Role};
+use library::resources::ResourceFolder;
+use library::roots::SkillRoot;
+use library::snapshot::Snapshot;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// In bytes. WebAssembly may be larger.
+const MAX_SCRIPT_BYTES: u64 = 4 << 20;
+
+const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// A request to run a script.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub skill: String,
+    pub file: String,
+    pub arguments: BTreeMap<String, String>,
+    pub working_folder: Option<PathBuf>,
+    /// Report the policy, and run nothing.
+    pub dry_run: bool,
+}
+
+/// A script that may run.
+pub struct Checked {
+    pub policy: Policy,
+    pub guest: LoadedGuest,
+    pub script: Script,
+    pub access: GrantedAccess,
+}
+
+pub struct LoadedGuest {
+    pub guest: Guest,
+    pub runner: Runner,
+}
+
+/// The bytes that were checked, which are the bytes that run.
+pub struct Script {
+    /// The resource folder.
+    pub folder: ResourceFolder,
+    pub file: String,
+    pub bytes: Bytes,
+}
+
+/// A declared script, as the engine and the disk know it.
+pub struct ResolvedScript {
+    pub found: FoundScript,
+    pub terms: ScriptTerms,
+    /// The resource folder, or why it cannot be opened.
+    pub folder: Result<ResourceFolder, ReadError>,
+    /// The Markdown file of the skill that owns the script.
+    pub skill_text: String,
+}
+
+/// Where the guest that runs a script is loaded from.
+enum GuestSource {
+    Bundled(Language),
+    Bytes { bytes: Vec<u8>, digest: Sha256, role: Role },
+}
+
+pub(super) async fn check(
+    inner: &Arc<Inner>,
+    request: Request,
+    cancelled: &CancellationToken,
+) -> Result<Checked, ScriptError> {
+    if !inner.options.enabled {
+        return Err(Denied::Disabled.into());
+    }
+    let resolved = find(inner, &request).await?;
+    let for_disk = Arc::clone(inner);
+    // Reading files would block the threads that answer requests.
+    let prepared = tokio::task::spawn_blocking(move || prepare(&for_disk, &request, resolved)).await;
+    let prepared = prepared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+    let Prepared { policy, source, runner, script, access } = prepared?;
+    let guest = match source {
+        GuestSource::Bundled(language) => {
+            let inner = Arc::clone(inner);
+            let loaded = tokio::task::spawn_blocking(move || inner.world.bundled(language)).await;
+            let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
+            loaded.map_err(|error| Denied::Host(Box::new(error)))?
+        }
+        GuestSource::Bytes { bytes, digest, role } => {
+            load(inner, bytes, digest, role, cancelled).await.map_err(|fault| match &runner {
+                Runner::Component(path) => bad_runner(path, &extension(&script.file), fault),
+                _ => Denied::BadProgram { file: script.file.clone(), fault },
+            })?
+        }
+    };
+    Ok(Checked { policy, guest: LoadedGuest { guest, runner }, script, access })
+}
+
+/// Loads the guest. Compiles on a separate thread, one at a time, with a timeout.
+async fn load(
+    inner: &Arc<Inner>,
+    bytes: Vec<u8>,
+    digest: Sha256,
+    role: Role,
+    cancelled: &CancellationToken,
+) -> Result<Guest, Fault> {
+    if let Some(guest) = inner.world.loaded(&digest, role) {
+        return Ok(guest);
+    }
+    let compile = async {
+        let permit = Arc::clone(&inner.compiling).acquire_owned().await.map_err(|_| Fault::NotCompiled)?;
+        let (sender, compiled) = tokio::sync::oneshot::channel();
+        let inner = Arc::clone(inner);
+        let work = move || {
+            let _ = sender.send(inner.world.load(&bytes, digest, role));
+            drop(permit);
+        };
+        std::thread::Builder::new().name("compiler".to_owned()).spawn(work).map_err(|_| Fault::NotCompiled)?;
+        compiled.await.map_err(|_| Fault::NotCompiled)?
+    };
+    tokio::select! {
+        () = cancelled.cancelled() => Err(Fault::NotCompiled),
+        compiled = tokio::time::timeout(COMPILE_TIMEOUT, compile) => compiled.unwrap_or(Err(Fault::NotCompiled)),
+    }
+}
+
+/// A script that passed all checks, before its guest is loaded.
+struct Prepared {
+    policy: Policy,
+    source: GuestSource,
+    runner: Runner,
+    script: Script,
+    access: GrantedAccess,
+}
+
+/// Asks the engine, on fresh files, which script is meant.
+async fn find(inner: &Inner, request: &Request) -> Result<ResolvedScript, ScriptError> {
+    let (skill, file) = (request.skill.clone(), request.file.clone());
+    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let mut found = match engine.script_of(&skill, &file)? {
+            Ok(found) => found,
+            Err(error) => return Ok(Err(error)),
+        };
+        let root = found.script.folder.root;
+        let Settings { scripts: terms, sources, .. } = engine.settings_of(root)?;
+        found.sources.extend(sources);
+        let folder = snapshot.open(&found.script.folder);
+        let Location { root, path } = &found.skill_file;
+        let text = snapshot.root(*root).map(|root| root.file(path, u64::MAX).text.clone());
+        let skill_text = text.and_then(Result::ok).map(|text| text.to_string()).unwrap_or_default();
+        Ok(Ok(ResolvedScript { found, terms, folder, skill_text }))
+    };
+    let answered = inner
+        .catalog
+        .ask_fresh(question, |answer| answer.as_ref().ok().map(|resolved| resolved.found.sources.clone()))
+        .await
+        .map_err(ScriptError::Catalog)?;
+    let (skill, file) = (request.skill.clone(), request.file.clone());
+    answered.map_err(|error| {
+        ScriptError::Denied(match error {
+            catalog::ScriptError::NoSkill(error) => Denied::NoSkill { name: skill, error },
+            catalog::ScriptError::UnsafePath => Denied::Traversal(file),
+            catalog::ScriptError::NotDeclared(declared) => Denied::NotDeclared { skill, file, declared },
+        })
+    })
+}
+
+/// Makes the checks that need the disk, and decides the policy.
+fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result<Prepared, Denied> {
+    let ResolvedScript { found, terms, folder, skill_text } = resolved;
+    let script = &found.script;
+    let file = script.file.clone();
+    if !terms.enabled {
+        let label = inner.roots.get(script.folder.root as usize).map(|root| root.label.clone());
+        return Err(Denied::DisabledInRoot(label.unwrap_or_default()));
+    }
+    if script.execution != Execution::Server {
+        return Err(Denied::RunByAgent(file));
+    }
+    let missing = script.arguments.iter().filter(|argument| argument.required);
+    let missing: Vec<String> =
+        missing.map(|argument| argument.name.clone()).filter(|name| !request.arguments.contains_key(name)).collect();
+    if !missing.is_empty() {
+        return Err(Denied::MissingArguments { file, missing });
+    }
+    let arguments = policy::argument_variables(&request.arguments).map_err(Denied::InvalidArguments)?;
+    let extension = extension(&script.file);
+    if !terms.allowed_extensions.contains(&extension) {
+        return Err(Denied::Extension { extension, allowed: terms.allowed_extensions });
+    }
+    let limit = if extension == ".wasm" { Role::Program.max_bytes() } else { MAX_SCRIPT_BYTES };
+    let read = folder.and_then(|folder| Ok((folder.read(&script.file, limit)?, folder)));
+    let (bytes, folder) = read.map_err(|error| Denied::File { file, error })?;
+    let runner = inner.options.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
+    let digest = Sha256::of(&bytes);
+    let (source, runtime_digest) = guest_source(&runner, &extension, &bytes, digest)?;
+    let working_folder = request.working_folder.as_deref().map(|path| name_working_folder(inner, path));
+    if let Some(place) = working_folder.as_ref().filter(|place| !place.path().is_absolute() || !place.path().is_dir()) {
+        return Err(Denied::WorkingFolder(place.clone()));
+    }
+    let root = &inner.roots[script.folder.root as usize];
+    let inputs = policy::Inputs {
+        options: &inner.options,
+        grants: &inner.grants,
+        root,
+        found: &found,
+        terms: &terms,
+        working_folder: working_folder.as_ref(),
+        arguments,
+        runner: &runner,
+        runtime_digest,
+        script_digest: digest,
+        with_skill_digest: request.dry_run,
+    };
+    let bytes = Bytes::from(bytes);
+    let contents = || digest::SkillContents::read(&folder, &skill_text, &script.file, &bytes);
+    let (policy, access) = policy::decide(inputs, contents);
+    let script = Script { folder, file: script.file.clone(), bytes: bytes.clone() };
+    Ok(Prepared { policy, source, runner, script, access })
+}
+
+/// Names the working folder by the root or home folder that contains it. Any other is named as the caller did.
+fn name_working_folder(inner: &Inner, path: &Path) -> Place {
+    let home = inner.home.iter().map(|home| Place::new(home, "~"));
+    let known = inner.roots.iter().map(SkillRoot::place).chain(home);
+    let inside = known.filter_map(|known| Some((path.strip_prefix(known.path()).ok()?.to_owned(), known)));
+    let innermost = inside.min_by_key(|(below, _)| below.components().count());
+    innermost.map_or_else(|| Place::new(path, path.to_string_lossy()), |(below, known)| known.join(below))
+}
+
+fn bad_runner(path: &Path, extension: &str, fault: Fault) -> Denied {
+    Denied::BadRunner { extension: extension.to_owned(), component: Place::file(path), fault: Box::new(fault) }
+}
+
+/// Returns the source of the guest, and its digest if it is a file of the operator.
+fn guest_source(
+    runner: &Runner,
+    extension: &str,
+    script: &[u8],
+    script_digest: Sha256,
+) -> Result<(GuestSource, Option<Sha256>), Denied> {
+    match runner {
+        Runner::Bundled(language) => Ok((GuestSource::Bundled(*language), None)),
+        Runner::Itself => {
+            Ok((GuestSource::Bytes { bytes: script.to_vec(), digest: script_digest, role: Role::Program }, None))
+        }
+        Runner::Component(path) => {
+            let bytes = load::read(path, Role::Runtime.max_bytes());
+            let bytes = bytes.map_err(|fault| bad_runner(path, extension, fault))?;
+            let digest = Sha256::of(&bytes);
+            Ok((GuestSource::Bytes { bytes, digest, role: Role::Runtime }, Some(digest)))
+        }
+    }
+}
+
+/// Returns the extension with its dot, in lower case; empty if there is none.
+fn extension(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.rfind('.').map_or(String::new(), |dot| name[dot..].to_ascii_lowercase())
+}

@@ -1,0 +1,112 @@
+//! Why a script does not run.
+
+use crate::policy::ArgumentError;
+use base::place::{Audience, LocalReason, Place};
+use base::printable::{printable, quoted};
+use bindings::catalog::LookupError;
+use bindings::library::ReadError;
+use catalog::no_skill;
+use guests::load::{Fault, LoadError};
+
+/// Why a script does not run, and what to do about it.
+#[derive(Debug)]
+pub enum Denied {
+    Disabled,
+    NoRecord(LocalReason),
+    NoSkill { name: String, error: LookupError },
+    Traversal(String),
+    NotDeclared { skill: String, file: String, declared: Vec<String> },
+    DisabledInRoot(String),
+    RunByAgent(String),
+    MissingArguments { file: String, missing: Vec<String> },
+    InvalidArguments(ArgumentError),
+    Extension { extension: String, allowed: Vec<String> },
+    File { file: String, error: ReadError },
+    NoRunner(String),
+    BadRunner { extension: String, component: Place, fault: Box<Fault> },
+    BadProgram { file: String, fault: Fault },
+    Host(Box<LoadError>),
+    WorkingFolder(Place),
+}
+
+impl Denied {
+    pub fn for_audience(&self, audience: Audience) -> String {
+        match self {
+            Self::Disabled => {
+                "scripts are disabled globally\nhint: the operator can set `scripts.enabled: true`".to_owned()
+            }
+            Self::NoRecord(reason) => format!(
+                "scripts do not run while the audit record cannot be written: {}",
+                reason.for_audience(audience)
+            ),
+            Self::NoSkill { name, error } => no_skill(&printable(name), error),
+            Self::Traversal(file) => format!(
+                "path traversal: `{}` leaves the skill\nhint: use a path below its resource folder, such as `scripts/check.py`",
+                printable(file)
+            ),
+            Self::NotDeclared { skill, file, declared } => {
+                let hint = match &declared[..] {
+                    [] => "it declares no scripts".to_owned(),
+                    _ => format!("it declares {}", quoted(declared)),
+                };
+                format!("script `{}` is not declared in `{}`\nhint: {hint}", printable(file), printable(skill))
+            }
+            Self::DisabledInRoot(label) => format!(
+                "scripts are disabled in the `config.yaml` of the root `{label}`\nhint: read the script with get_asset and do its work yourself"
+            ),
+            Self::RunByAgent(file) => format!(
+                "script `{}` has `execution: claude`, so the server does not run it\nhint: read it with get_asset and run it with bash",
+                printable(file)
+            ),
+            Self::MissingArguments { file, missing } => format!(
+                "script `{}` needs the arguments {}\nhint: give each in `args`",
+                printable(file),
+                quoted(missing)
+            ),
+            Self::InvalidArguments(error) => error.to_string(),
+            Self::Extension { extension, allowed } => format!(
+                "the extension `{extension}` is not allowed for scripts\nhint: use one of {}; the operator can change `scripts.allowed_extensions`",
+                quoted(allowed)
+            ),
+            Self::File { file, error } => {
+                let (what, hint) = explain(error);
+                format!("script `{}` {what}\nhint: {hint}", printable(file))
+            }
+            Self::NoRunner(extension) => format!(
+                "no runner is configured for `{extension}`\nhint: the operator can add one to `scripts.runners`"
+            ),
+            Self::BadRunner { extension, component, fault } => format!(
+                "the runner `{}` for `{extension}` cannot be used: it {fault}\nhint: the operator has to fix `scripts.runners`",
+                component.for_audience(audience)
+            ),
+            Self::BadProgram { file, fault } => format!(
+                "script `{}` cannot run: it {fault}\nhint: build it as a WASI 0.2 command component or a WASI 0.1 module",
+                printable(file)
+            ),
+            Self::Host(error) => error.for_audience(audience),
+            Self::WorkingFolder(place) => format!(
+                "`cwd` is `{}`, which is not a folder\nhint: give the absolute path of a folder",
+                printable(&place.for_audience(audience))
+            ),
+        }
+    }
+}
+
+/// Says what is wrong with the file of a script, and what to do about it.
+fn explain(error: &ReadError) -> (String, &'static str) {
+    match error {
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+            ("is declared but missing on disk".to_owned(), "the skill's author has to add the file or remove the entry")
+        }
+        ReadError::TooLarge(size) => {
+            (format!("has {} bytes, and the limit is {}", size.size, size.limit), "the skill's author has to split it")
+        }
+        ReadError::OutsideRoot => (
+            "is a link that leaves the skill, so it does not run".to_owned(),
+            "the skill's author has to replace the link with the file",
+        ),
+        ReadError::NotAFile => ("is not a regular file".to_owned(), "the skill's author has to declare a file"),
+        ReadError::NoPermission => ("is not readable by the server".to_owned(), "check its permissions"),
+        ReadError::Failed(message) => (format!("could not be read: {message}"), "check the disk"),
+    }
+}

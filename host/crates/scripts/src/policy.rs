@@ -1,0 +1,215 @@
+//! Decides what one run gets: limits, folders, variables and hosts; and what it is refused.
+
+use super::digest::{DigestError, SkillContents};
+use crate::grants::folders::WorkingFolder;
+use crate::grants::{self, Grant, Grants, Needs, Settled};
+use crate::options::{Options, Runner};
+use crate::refusal::{Refusal, ScriptId};
+use base::digest::Sha256;
+use base::environment::variable;
+use base::place::Place;
+use bindings::catalog::{FoundScript, ScriptTerms};
+use bytes::Bytes;
+use library::roots::SkillRoot;
+use sandbox::hosts::HostPattern;
+use sandbox::limits::Limits;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The terms of one run, for reports and the audit record.
+#[derive(Debug)]
+pub struct Policy {
+    /// Address of the requested skill.
+    pub address: String,
+    /// The skill that owns the script, and the label of its root.
+    pub skill_path: String,
+    pub root: String,
+    pub script: String,
+    pub resolved_from: Option<String>,
+    pub runner: Runner,
+    pub runtime_digest: Option<Sha256>,
+    pub script_digest: Sha256,
+    /// Set only if the grant pins it, or if it was requested.
+    pub skill_digest: Option<Sha256>,
+    pub argument_names: Vec<String>,
+    pub limits: Limits,
+    pub working_folder: Option<Place>,
+    /// Paths in the sandbox.
+    pub readable: Vec<String>,
+    pub writable: Vec<String>,
+    pub variables: Vec<String>,
+    pub hosts: Vec<HostPattern>,
+    pub refusals: Vec<Refusal>,
+}
+
+/// What a run can access besides its script.
+pub struct GrantedAccess {
+    pub work: Option<WorkingFolder>,
+    pub variables: Vec<(String, String)>,
+    /// The files of a pinned skill, as they were checked.
+    pub frozen: Option<BTreeMap<String, Bytes>>,
+}
+
+pub struct Inputs<'a> {
+    pub options: &'a Options,
+    pub grants: &'a Grants,
+    pub root: &'a SkillRoot,
+    pub found: &'a FoundScript,
+    pub terms: &'a ScriptTerms,
+    pub working_folder: Option<&'a Place>,
+    pub arguments: Vec<(String, String)>,
+    pub runner: &'a Runner,
+    pub runtime_digest: Option<Sha256>,
+    pub script_digest: Sha256,
+    /// Compute the digest of the skill even if the grant does not pin it.
+    pub with_skill_digest: bool,
+}
+
+pub fn decide(
+    inputs: Inputs<'_>,
+    contents: impl Fn() -> Result<SkillContents, DigestError>,
+) -> (Policy, GrantedAccess) {
+    let Inputs { options, grants: all_grants, root, found, terms, working_folder, arguments, runner, .. } = inputs;
+    let Inputs { runtime_digest, script_digest, with_skill_digest, .. } = inputs;
+    let script = &found.script;
+    let needs = script.needs.as_ref().map(|needs| Needs {
+        read: needs.read.clone(),
+        write: needs.write.clone(),
+        variables: needs.variables.clone(),
+        hosts: needs.hosts.clone(),
+    });
+    let nothing = Grant::default();
+    let file = Place::new(&all_grants.file, "the operator's file");
+    let granted = all_grants.of(&root.path(), &found.skill_path);
+    let mut refusals = Vec::new();
+    let mut pinned = None;
+    let grant = match granted.map(|grant| (grant, grant.digest)) {
+        None => &nothing,
+        Some((grant, None)) => grant,
+        Some((grant, Some(expected))) => match contents() {
+            Ok(contents) if contents.digest == expected => {
+                pinned = Some(contents);
+                grant
+            }
+            Ok(contents) => {
+                let digest = contents.digest;
+                refusals.push(Refusal::Changed { skill_path: found.skill_path.clone(), digest, file: file.clone() });
+                &nothing
+            }
+            Err(reason) => {
+                refusals.push(Refusal::NoDigest { skill_path: found.skill_path.clone(), reason, file: file.clone() });
+                &nothing
+            }
+        },
+    };
+    let script_id = ScriptId { root: root.place(), skill_path: found.skill_path.clone(), script: script.file.clone() };
+    let settled = grants::settle(script_id, needs.as_ref(), working_folder, grant, &file);
+    let Settled { work, variables, hosts, refusals: more } = settled;
+    refusals.extend(more);
+    let limits = options.limits.lowered(&Limits {
+        time: Duration::from_secs(terms.timeout_seconds),
+        memory: usize::try_from(terms.memory_bytes).unwrap_or(usize::MAX),
+        fuel: terms.fuel,
+        output: usize::try_from(terms.max_output_bytes).unwrap_or(usize::MAX),
+        scratch_bytes: terms.scratch_bytes,
+        scratch_files: terms.scratch_files,
+    });
+    let pinned_digest = pinned.as_ref().map(|contents| contents.digest);
+    let skill_digest =
+        pinned_digest.or_else(|| with_skill_digest.then(|| contents().ok().map(|contents| contents.digest)).flatten());
+    let parts = work.as_ref().map_or(&[][..], |work| &work.parts[..]);
+    let sandbox_path = |at: &str, below: &str| {
+        let names: Vec<&str> = ["/work", at, below].into_iter().filter(|name| !name.is_empty()).collect();
+        names.join("/")
+    };
+    let policy = Policy {
+        address: found.address.clone(),
+        skill_path: found.skill_path.clone(),
+        root: root.label.clone(),
+        script: script.file.clone(),
+        resolved_from: script.inherited_from.clone(),
+        runner: runner.clone(),
+        runtime_digest,
+        script_digest,
+        skill_digest,
+        argument_names: arguments.iter().map(|(name, _)| name.clone()).collect(),
+        limits,
+        working_folder: working_folder.filter(|_| work.is_some()).cloned(),
+        readable: parts.iter().map(|part| sandbox_path(&part.at, "")).collect(),
+        writable: parts
+            .iter()
+            .flat_map(|part| part.writable.iter().map(|writable| sandbox_path(&part.at, &writable.below)))
+            .collect(),
+        variables: variables.clone(),
+        hosts,
+        refusals,
+    };
+    let values = variables.into_iter().filter_map(|name| Some((name.clone(), variable(&name)?)));
+    let access = GrantedAccess {
+        work,
+        variables: arguments.into_iter().chain(values).collect(),
+        frozen: pinned.map(|contents| contents.files),
+    };
+    (policy, access)
+}
+
+/// Why arguments cannot become variables.
+#[derive(Debug, thiserror::Error)]
+pub enum ArgumentError {
+    #[error("an argument has no name\nhint: give each argument a name that the script knows")]
+    NoName,
+    #[error("the argument `{}` contains a NUL character\nhint: remove it", .0.escape_debug())]
+    Nul(String),
+    #[error(
+        "the arguments `{}` and `{}` would both be `{variable}`\nhint: give only one of them",
+        one.escape_debug(), other.escape_debug()
+    )]
+    Collision { one: String, other: String, variable: String },
+}
+
+/// Converts arguments to variables. Two with the same variable are refused, because one would be lost.
+pub fn argument_variables(arguments: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, ArgumentError> {
+    let mut variables: BTreeMap<String, (&str, &str)> = BTreeMap::new();
+    for (name, value) in arguments {
+        if name.is_empty() {
+            return Err(ArgumentError::NoName);
+        }
+        if value.contains('\0') {
+            return Err(ArgumentError::Nul(name.clone()));
+        }
+        let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' };
+        let variable = format!("SKILL_ARG_{}", name.chars().map(letter).collect::<String>());
+        if let Some((other, _)) = variables.insert(variable.clone(), (name, value)) {
+            return Err(ArgumentError::Collision { one: other.to_owned(), other: name.clone(), variable });
+        }
+    }
+    Ok(variables.into_iter().map(|(variable, (_, value))| (variable, value.to_owned())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(names: &[&str]) -> Result<Vec<String>, ArgumentError> {
+        let arguments = names.iter().map(|name| ((*name).to_owned(), "value".to_owned())).collect();
+        argument_variables(&arguments).map(|list| list.into_iter().map(|(name, _)| name).collect())
+    }
+
+    #[test]
+    fn arguments_become_variables() {
+        assert_eq!(variables(&["file"]).unwrap(), ["SKILL_ARG_FILE"]);
+        assert_eq!(
+            variables(&["dry-run", "a.b", "été"]).unwrap(),
+            ["SKILL_ARG_A_B", "SKILL_ARG_DRY_RUN", "SKILL_ARG__T_"]
+        );
+    }
+
+    #[test]
+    fn arguments_that_collide_or_have_no_name_are_refused() {
+        assert!(variables(&["a-b", "a_b"]).unwrap_err().to_string().contains("would both be `SKILL_ARG_A_B`"));
+        assert!(variables(&["File", "file"]).is_err());
+        assert!(variables(&[""]).is_err());
+        let nul = [("a".to_owned(), "b\0c".to_owned())].into();
+        assert!(argument_variables(&nul).is_err());
+    }
+}

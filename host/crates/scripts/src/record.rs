@@ -1,0 +1,135 @@
+//! Entries of the audit record. They contain the names of arguments, never their values.
+
+use super::check::Request;
+use super::denied::Denied;
+use super::policy::Policy;
+use base::place::Audience;
+use base::printable::counted;
+use base::timestamp::now;
+use guests::script::Finished;
+use sandbox::limits::Limits;
+use serde_json::{Map, Value, json};
+
+/// Texts of a request are truncated to this many bytes.
+const MAX_LENGTH: usize = 300;
+
+/// Refusals of one run that have an entry each. Another one counts the rest.
+const MAX_REFUSALS: usize = 20;
+
+/// Names of arguments in one entry.
+const MAX_NAMES: usize = 50;
+
+fn truncated(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_LENGTH)]
+}
+
+/// The part of a request that is recorded if it is refused.
+pub struct RequestSummary {
+    skill: String,
+    file: String,
+    arguments: Vec<String>,
+}
+
+impl RequestSummary {
+    pub fn of(request: &Request) -> Self {
+        Self {
+            skill: truncated(&request.skill).to_owned(),
+            file: truncated(&request.file).to_owned(),
+            arguments: request.arguments.keys().take(MAX_NAMES).map(|name| truncated(name).to_owned()).collect(),
+        }
+    }
+
+    pub fn refused(self, denied: &Denied) -> Map<String, Value> {
+        object(json!({
+            "kind": "refusal",
+            "time": now(),
+            "skill": self.skill,
+            "script": self.file,
+            "arguments": self.arguments,
+            "reason": reason(&denied.for_audience(Audience::Local)),
+        }))
+    }
+}
+
+/// The entry of a run. `finished` is `None` if the result was lost.
+pub fn run_entry(policy: &Policy, finished: Option<&Finished>) -> Map<String, Value> {
+    let names: Vec<&str> = policy.argument_names.iter().take(MAX_NAMES).map(|name| truncated(name)).collect();
+    let outcome = finished.map(|finished| {
+        json!({
+            "exit_code": finished.exit_code,
+            "limit_hit": finished.limit_hit,
+            "cancelled": finished.cancelled,
+            "fuel_used": finished.fuel_used,
+            "peak_memory_bytes": finished.peak_memory,
+            "refusals": policy.refusals.len() + finished.denials.len(),
+        })
+    });
+    let hosts: Vec<String> = policy.hosts.iter().map(ToString::to_string).collect();
+    object(json!({
+        "kind": "run",
+        "time": now(),
+        "root": policy.root,
+        "skill": policy.skill_path,
+        "script": policy.script,
+        "script_digest": policy.script_digest,
+        "skill_digest": policy.skill_digest,
+        "runtime": policy.runner.name(Audience::Local),
+        "runtime_digest": policy.runtime_digest,
+        "arguments": names,
+        "grants": {
+            "cwd": policy.working_folder.as_ref().map(|place| place.for_audience(Audience::Local)),
+            "read": policy.readable,
+            "write": policy.writable,
+            "env": policy.variables,
+            "hosts": hosts,
+        },
+        "limits": limits(&policy.limits),
+        "outcome": outcome.unwrap_or_else(|| json!("lost")),
+        "duration_ms": finished.map(|finished| u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX)),
+    }))
+}
+
+/// One entry for each thing that was not granted before the run, or denied during it.
+pub fn refusal_entries(policy: &Policy, finished: Option<&Finished>) -> Vec<Map<String, Value>> {
+    let denials = finished.map_or(&[][..], |finished| &finished.denials);
+    let all = policy.refusals.len() + denials.len();
+    let refusals = policy.refusals.iter().map(|refusal| refusal.for_audience(Audience::Local));
+    let denials = denials.iter().map(ToString::to_string);
+    let reasons = refusals.chain(denials).take(MAX_REFUSALS).map(|refusal| reason(&refusal).to_owned());
+    let rest = all.saturating_sub(MAX_REFUSALS);
+    let rest = (rest > 0).then(|| format!("and {}", counted(rest, "more thing")));
+    let entry = |reason: String| {
+        object(json!({
+            "kind": "refusal",
+            "time": now(),
+            "root": policy.root,
+            "skill": policy.skill_path,
+            "script": policy.script,
+            "reason": reason,
+        }))
+    };
+    reasons.chain(rest).map(entry).collect()
+}
+
+/// Returns the message of a refusal without its hint.
+fn reason(refusal: &str) -> &str {
+    truncated(refusal.lines().next().unwrap_or_default())
+}
+
+pub fn limits(limits: &Limits) -> Value {
+    json!({
+        "timeout_seconds": limits.time.as_secs(),
+        "memory_bytes": limits.memory,
+        "fuel": limits.fuel,
+        "max_output_bytes": limits.output,
+        "scratch_bytes": limits.scratch_bytes,
+        "scratch_files": limits.scratch_files,
+    })
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}

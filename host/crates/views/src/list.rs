@@ -1,0 +1,107 @@
+//! The shape of the answer to `skills_list`.
+
+use crate::json_length;
+use crate::problem::ProblemView;
+use crate::skill::SkillView;
+use bindings::types::{Problem, SkillModel};
+use catalog::{AskError, Catalog};
+use library::roots::SkillRoot;
+use serde::Serialize;
+
+/// Skills per question.
+const PAGE: u32 = 500;
+
+/// What a list contains.
+pub struct ListOptions {
+    pub query: Option<String>,
+    pub with_bodies: bool,
+    pub model: Option<SkillModel>,
+    /// Maximum JSON for skills, in bytes.
+    pub max_bytes: usize,
+    pub max_problems: u32,
+}
+
+impl ListOptions {
+    /// Every skill and every problem.
+    pub fn everything() -> Self {
+        Self { query: None, with_bodies: false, model: None, max_bytes: usize::MAX, max_problems: u32::MAX }
+    }
+}
+
+/// As many skills as fit into one answer.
+#[derive(Default)]
+struct Fitted {
+    skills: Vec<SkillView>,
+    bytes: usize,
+    total: usize,
+    full: bool,
+}
+
+impl Fitted {
+    fn add(&mut self, skill: SkillView, max_bytes: usize) {
+        if self.full {
+            return;
+        }
+        let texts =
+            [&skill.install_name, &skill.meta.name, &skill.meta.description, &skill.skill_path, &skill.skill_file];
+        // Field names and punctuation come on top of the texts.
+        let bytes = 100 + texts.into_iter().chain(&skill.body).map(|text| json_length(text)).sum::<usize>();
+        if self.bytes + bytes > max_bytes && !self.skills.is_empty() {
+            self.full = true;
+        } else {
+            self.bytes += bytes;
+            self.skills.push(skill);
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct ListView {
+    pub skills: Vec<SkillView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<ProblemView>,
+    /// Including those that do not fit.
+    #[serde(skip)]
+    pub total: usize,
+}
+
+impl ListView {
+    /// The current skills. Problems that only the caller knows (`more`) come last.
+    pub async fn of(
+        catalog: &Catalog,
+        roots: &[SkillRoot],
+        options: ListOptions,
+        more: Vec<Problem>,
+    ) -> Result<Self, AskError> {
+        let ListOptions { query, with_bodies, model, max_bytes, max_problems } = options;
+        let asked = catalog.ask_all(move |engine, _| {
+            let mut fitted = Fitted::default();
+            let mut start = 0;
+            loop {
+                let page = engine.skills(query.as_deref(), model, start, PAGE)?;
+                fitted.total = page.total as usize;
+                let last = page.skills.len() < PAGE as usize;
+                start += PAGE;
+                for skill in page.skills {
+                    // One body at a time: the next may not fit.
+                    let body = if with_bodies && !fitted.full { Some(engine.body(&skill.file)?) } else { None };
+                    fitted.add(SkillView { body, ..skill.into() }, max_bytes);
+                }
+                if last || fitted.full {
+                    return Ok((fitted, engine.problems(max_problems)?));
+                }
+            }
+        });
+        let (Fitted { skills, total, .. }, mut problems) = asked.await?;
+        problems.extend(more);
+        problems.truncate(max_problems as usize);
+        let omitted = total.saturating_sub(skills.len());
+        let note = (omitted > 0).then(|| format!("{omitted} more skills do not fit: narrow `query`"));
+        let of_files = problems.into_iter().map(|problem| ProblemView::new(problem, roots));
+        // First, because it concerns the order of all skills.
+        let problems = catalog.scorer_problems().into_iter().map(ProblemView::from).chain(of_files).collect();
+        Ok(Self { skills, note, problems, total })
+    }
+}

@@ -1,0 +1,127 @@
+//! Wires up what commands that touch skills need: roots, engine, scripts and integrations.
+
+use crate::config::Config;
+use anyhow::Context as _;
+use audit::{Audit, Record};
+use base::environment::variable;
+use base::place::{Audience, LocalReason};
+use base::user_folders::UserFolders;
+use catalog::scorers::Scorers;
+use catalog::scorers::options::ScorerChoice;
+use catalog::{Catalog, Scope};
+use git::{self, Repositories};
+use guests::cache::Cache;
+use guests::engine::{EngineWorld, Quarantine, Terms};
+use guests::executor::Executor;
+use guests::integration::IntegrationWorld;
+use guests::scorer::ScorerWorld;
+use guests::script::ScriptWorld;
+use integrations::Integrations;
+use library::roots::{self, SkillRoot};
+use scripts::Scripts;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+/// Everything that serves skills and runs their scripts.
+pub struct App {
+    pub catalog: Catalog,
+    pub config: Arc<Config>,
+    pub terms: Terms,
+    pub scripts: Scripts,
+    pub integrations: Integrations,
+}
+
+pub fn tokio_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
+}
+
+/// Opens everything, runs one action and shuts down.
+pub fn with_app<T>(config: Config, action: impl AsyncFnOnce(&App) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let runtime = tokio_runtime()?;
+    let result = runtime.block_on(async { action(&open_and_scan(config).await?).await });
+    runtime.shutdown_background();
+    result
+}
+
+/// Opens everything, clones missing repositories and reads all skills.
+pub async fn open_and_scan(mut config: Config) -> anyhow::Result<App> {
+    git::ask_credential_helper(&mut config.git);
+    let app = tokio::task::spawn_blocking(move || open(config)).await??;
+    let repositories = Repositories::new(&app.config.git, app.config.roots.names_folders());
+    repositories.wait_for_first_clones(&app.catalog).await;
+    app.catalog.refresh(Scope::Full).await;
+    Ok(app)
+}
+
+/// Loads the engine over the roots. Slow if the engine comes from a file, which has to be compiled.
+pub fn open(config: Config) -> anyhow::Result<App> {
+    let roots: Arc<[SkillRoot]> = roots::resolve(&config.roots)?.into();
+    for root in roots.iter() {
+        let path = root.path();
+        match root.open() {
+            Ok(_) => tracing::info!("root `{}` is {}", root.label, path.display()),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!("root `{}` at {} cannot be read: {error}", root.label, path.display()),
+        }
+    }
+    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
+    let cache = code_cache(config.user_folders.as_ref());
+    let executor = Arc::new(Executor::for_engines(cache.clone()).map_err(wasm_error)?);
+    let world = match &config.engine {
+        Some(file) => EngineWorld::from_file(executor, file),
+        None => EngineWorld::bundled(executor),
+    }
+    .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?;
+    let config = Arc::new(config);
+    let terms = Terms {
+        roots: Arc::clone(&roots),
+        quarantine: Arc::new(Quarantine::default()),
+        file_limit: config.operator.max_size_bytes,
+        operator: config.operator.clone(),
+        duplicates: config.surface.duplicates,
+    };
+    let scorers = match &config.scorers.choice {
+        ScorerChoice::Keyword => None,
+        choice => Scorers::open(ScorerWorld::new(cache.clone()).map_err(wasm_error)?, choice)
+            .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?,
+    };
+    let catalog = Catalog::new(world, terms.clone(), scorers, config.frozen);
+    let executor = Arc::new(Executor::for_scripts(cache).map_err(wasm_error)?);
+    let script_world = ScriptWorld::new(Arc::clone(&executor)).map_err(wasm_error)?;
+    let record = Arc::new(audit_record(&config));
+    let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
+    let integrations = integrations(&config, world, Arc::clone(&record));
+    let (grants, home) = (Arc::clone(&config.grants), config.roots.home.clone());
+    let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, home, script_world, record);
+    Ok(App { catalog, config, terms, scripts, integrations })
+}
+
+pub fn integrations(config: &Config, world: IntegrationWorld, record: Arc<Record>) -> Integrations {
+    let working_folder = config.roots.working_folder.clone();
+    Integrations::new(Arc::clone(&config.integrations), working_folder, world, record)
+}
+
+/// Opens the cache of compiled code. Without one, code is compiled on each start.
+pub fn code_cache(folders: Option<&UserFolders>) -> Option<Arc<Cache>> {
+    let folders = folders?;
+    Cache::open(&folders.native_code(), &folders.cache_key())
+        .inspect_err(|error| tracing::warn!("compiled code is not cached: {error}"))
+        .ok()
+        .map(Arc::new)
+}
+
+/// Opens the audit record. Without a home folder there is none, which only logs a warning; one that cannot be opened
+/// disables scripts and queries.
+pub fn audit_record(config: &Config) -> Record {
+    let Some(folders) = &config.user_folders else {
+        tracing::warn!("{}, so there is no audit record", UserFolders::why_missing(variable));
+        return Record::Disabled;
+    };
+    match Audit::open(&folders.audit(), &folders.audit_key()) {
+        Ok(audit) => Record::Writable(audit),
+        Err(error) => {
+            tracing::warn!("scripts and queries are disabled: {error}");
+            Record::Broken(LocalReason(error.to_string()))
+        }
+    }
+}
