@@ -58,10 +58,10 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
     let output = Output::standard();
     match explained {
         Some(explain) if arguments.json => {
-            terminal::print_json(&MatchView { answer: FoundView::plain(found), explain })?
+            terminal::print_json(&MatchView { answer: FoundView::plain(found), explain })?;
         }
         Some(explain) => {
-            terminal::print_lines(&[headline(&found, output), explanation::lines(&explain, output)].concat())?
+            terminal::print_lines(&[headline(&found, output), explanation::lines(&explain, output)].concat())?;
         }
         None => terminal::print_lines(&[headline(&found, output), content(&found)].concat())?,
     }

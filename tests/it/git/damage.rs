@@ -131,7 +131,7 @@ fn damaged_clones_are_repaired() {
     recovers_from("references without bytes", |clone| truncate_all(files_below(&clone.join(".git/refs"))));
     recovers_from("an index without bytes", |clone| std::fs::write(clone.join(".git/index"), "").unwrap());
     recovers_from("an index of other bytes", |clone| {
-        std::fs::write(clone.join(".git/index"), incompressible(500)).unwrap()
+        std::fs::write(clone.join(".git/index"), incompressible(500)).unwrap();
     });
     recovers_from("settings of other bytes", |clone| std::fs::write(clone.join(".git/config"), "[[[\n").unwrap());
     recovers_from("no .git", |clone| std::fs::remove_dir_all(clone.join(".git")).unwrap());

@@ -162,7 +162,9 @@ fn a_service_that_does_not_answer_times_out() {
         let drips = matches!(misbehavior, Misbehavior::Drip);
         // On a busy machine the time may be over before the first byte arrives.
         let is_recorded = (0..5).any(|_| {
-            QUESTIONS.iter().for_each(|(name, ..)| scene.service(name).misbehave(misbehavior.clone()));
+            for (name, ..) in QUESTIONS {
+                scene.service(name).misbehave(misbehavior.clone());
+            }
             let ids = QUESTIONS.map(|(name, question, _)| {
                 let arguments = json!({"query": question, "integration": name});
                 scene.session.post("tools/call", json!({"name": "query", "arguments": arguments}))
@@ -175,7 +177,9 @@ fn a_service_that_does_not_answer_times_out() {
                     &[&format!("`{name}` timed out after 3 seconds\nhint: "), "integrations.timeout_seconds"],
                 );
             }
-            QUESTIONS.iter().for_each(|(name, ..)| scene.service(name).behave());
+            for (name, ..) in QUESTIONS {
+                scene.service(name).behave();
+            }
             scene.record().iter().rev().take(QUESTIONS.len()).all(|line| {
                 assert_eq!(line["outcome"], "time", "{line}");
                 let sent = &line["requests"][0];

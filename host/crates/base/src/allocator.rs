@@ -1,9 +1,9 @@
 //! Tunes how glibc requests memory from the operating system and returns it. A no-op with other C libraries.
 
-pub use allocator::{limit_arenas, trim_after_answer};
+pub use glibc::{limit_arenas, trim_after_answer};
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod allocator {
+mod glibc {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// By default, glibc adds arenas as threads come and go, and none gives its memory back. With two, a server under
@@ -31,7 +31,7 @@ mod allocator {
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-mod allocator {
+mod glibc {
     pub fn limit_arenas() {}
 
     pub fn trim_after_answer() {}

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 /// What the task is asked to do.
 pub enum Message {
@@ -117,8 +117,7 @@ struct Batch {
 
 /// The end of a state.
 enum Step {
-    /// Nothing when the scan panicked.
-    Scanned(Option<Option<Difference>>),
+    Scanned(Result<Option<Difference>, JoinError>),
     Applied(Outcome),
     Resumed,
 }
@@ -127,7 +126,7 @@ impl State {
     async fn end(&mut self) -> Step {
         match self {
             Self::Idle => std::future::pending().await,
-            Self::Scanning { found, .. } => Step::Scanned(found.await.ok()),
+            Self::Scanning { found, .. } => Step::Scanned(found.await),
             // The sender is dropped without a word when applying failed.
             Self::Applying { served, .. } => Step::Applied(served.await.map_or(Outcome::Failed, |()| Outcome::Served)),
             Self::Paused { resumed } => {
@@ -197,7 +196,7 @@ impl RefreshTask {
     fn advance(&mut self, step: Step) {
         let state = std::mem::replace(&mut self.state, State::Idle);
         match (state, step) {
-            (State::Scanning { batch, .. }, Step::Scanned(Some(Some(difference)))) => {
+            (State::Scanning { batch, .. }, Step::Scanned(Ok(Some(difference)))) => {
                 let (done, served) = oneshot::channel();
                 let inner = Arc::clone(&self.inner);
                 tokio::task::spawn_blocking(move || {
@@ -207,7 +206,7 @@ impl RefreshTask {
                 });
                 self.state = State::Applying { served, batch };
             }
-            (State::Scanning { batch, .. }, Step::Scanned(Some(None))) => self.finish(batch, Outcome::Served, false),
+            (State::Scanning { batch, .. }, Step::Scanned(Ok(None))) => self.finish(batch, Outcome::Served, false),
             (State::Scanning { batch, .. }, _) => {
                 self.inner.fail("the server panicked while it scanned the roots");
                 self.finish(batch, Outcome::Failed, false);

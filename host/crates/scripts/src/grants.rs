@@ -73,7 +73,7 @@ pub struct Settled {
 /// Variables and hosts have to be requested by the script. The working folder is requested by the caller; a script that declares
 /// its needs gets no more of it than that.
 pub fn settle(
-    script: ScriptId,
+    script: &ScriptId,
     needs: Option<&Needs>,
     working_folder: Option<&Place>,
     grant: &Grant,
@@ -145,7 +145,7 @@ mod tests {
             skill_path: "release/tag".to_owned(),
             script: "scripts/tag.py".to_owned(),
         };
-        settle(script, Some(needs), None, grant, &Place::file("/home/me/config.yaml"))
+        settle(&script, Some(needs), None, grant, &Place::file("/home/me/config.yaml"))
     }
 
     #[test]

@@ -103,7 +103,7 @@ pub fn decide(
         },
     };
     let script_id = ScriptId { root: root.place(), skill_path: found.skill_path.clone(), script: script.file.clone() };
-    let settled = grants::settle(script_id, needs.as_ref(), working_folder, grant, &file);
+    let settled = grants::settle(&script_id, needs.as_ref(), working_folder, grant, &file);
     let Settled { work, variables, hosts, refusals: more } = settled;
     refusals.extend(more);
     let limits = options.limits.lowered(&Limits {

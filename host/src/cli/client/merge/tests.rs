@@ -37,7 +37,7 @@ fn a_different_entry_is_replaced_only_by_force_and_keeps_added_keys() {
     let text = "{\"mcpServers\": {\"skillcell\": {\"command\": \"old\", \"args\": [\"serve\", \"/skills\"], \"env\": {\"T\": \"t\"}, \"url\": \"u\"}, \"other\": {}}}";
     match insert_for(Client::Claude, text, false).unwrap() {
         (Outcome::Differs(lines), None) => {
-            assert_eq!(lines, ["- url: \"u\"", "- command: \"old\"", "+ command: \"skillcell\""])
+            assert_eq!(lines, ["- url: \"u\"", "- command: \"old\"", "+ command: \"skillcell\""]);
         }
         other => panic!("{other:?}"),
     }
