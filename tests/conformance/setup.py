@@ -64,7 +64,7 @@ class ClientHome:
 
     def write(self, client):
         command = [self.workspace.binary, "client", client, self.library, "--write"]
-        for expected in ["added `skillcell`", "already there"]:
+        for expected in ["added `skillcell`", "is already in"]:
             out = self.run(command)
             if expected not in out:
                 raise Failed(out)
