@@ -56,6 +56,7 @@ use left_right::{LeftRight, Loaded, Published};
 use library::snapshot::Snapshot;
 use library::sync_cookie::SyncCookies;
 use refresh::{Message, RefreshTask};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 use tokio::sync::{mpsc, watch};
@@ -78,6 +79,8 @@ struct Inner {
     scorers: Option<Scorers>,
     /// Whether the first generation is the only one.
     frozen: bool,
+    /// Whether the refresh task is in a state that may last: `Applying` or `Paused`.
+    is_refresh_slow: AtomicBool,
     /// Knows dirty paths. Without it every scan is a full one.
     cookies: OnceLock<Arc<SyncCookies>>,
     cache: Cache,
@@ -112,6 +115,7 @@ impl Catalog {
             changing_slots: Mutex::default(),
             scorers,
             frozen,
+            is_refresh_slow: AtomicBool::new(false),
             cookies: OnceLock::new(),
             cache: Cache::default(),
             news: watch::Sender::new(News::default()),

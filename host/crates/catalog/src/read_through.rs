@@ -1,7 +1,8 @@
 //! Answers about single skills that are never older than the question.
 //!
 //! The files that an answer was made from are compared with the disk. If one changed, the answer waits for the next
-//! generation, but not for long: then the engine gets the changes of these files alone, answers, and is taken back.
+//! generation, but not for long, and not at all while one is being made. Then the engine gets the changes of these files
+//! alone, answers, and is taken back.
 
 use crate::left_right::{Loaded, Published};
 use crate::refresh::Outcome;
@@ -14,11 +15,12 @@ use library::scan;
 use library::snapshot::Snapshot;
 use library::stamp::Freshness;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// How long a question about one skill waits for a refresh.
-const ONE_SKILL_WAIT: Duration = Duration::from_millis(250);
+/// How long a question about one skill waits for a refresh. A few changes take no longer.
+const ONE_SKILL_WAIT: Duration = Duration::from_millis(25);
 
 /// How long a question about all skills waits for a refresh to begin that it asked for, and then for its end.
 const BEGIN_WAIT: Duration = Duration::from_secs(1);
@@ -53,6 +55,7 @@ impl Catalog {
     ) -> Result<T, AskError> {
         let arrived = Instant::now();
         for _ in 0..FRESH_TRIES {
+            let has_sources = |answer: &T| sources(answer).is_some();
             let (ask, sources, catalog) = (question.clone(), sources.clone(), self.clone());
             let asked = self.ask_slot(move |loaded, published| {
                 let answer = ask(&mut catalog.inner.ranker(loaded), &published.snapshot)?;
@@ -68,7 +71,11 @@ impl Catalog {
                 Settled::Current => return Ok(answer),
                 Settled::Outdated => {}
                 Settled::Late => {
-                    return self.read_through(question, files.unwrap_or_default()).await;
+                    let answer = self.read_through(question.clone(), files.unwrap_or_default()).await?;
+                    // An answer without sources says something about all files, of which one may have moved.
+                    if has_sources(&answer) || !self.catch_up(arrived, Scope::DirtyThenFull).await {
+                        return Ok(answer);
+                    }
                 }
             }
         }
@@ -88,7 +95,9 @@ impl Catalog {
         };
         let caught_up = if is_about_one {
             let ticket = self.request_refresh(scope, arrived);
-            timeout(ONE_SKILL_WAIT, ticket.done).await.is_ok_and(|done| done == Ok(Outcome::Served))
+            let is_slow = self.inner.is_refresh_slow.load(Ordering::Acquire);
+            let wait = if is_slow { Duration::ZERO } else { ONE_SKILL_WAIT };
+            timeout(wait, ticket.done).await.is_ok_and(|done| done == Ok(Outcome::Served))
         } else {
             self.catch_up(arrived, scope).await
         };

@@ -12,6 +12,7 @@ use schedule::{Occasion, Occasions};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinHandle};
@@ -158,6 +159,8 @@ impl RefreshTask {
             if matches!(self.state, State::Idle) {
                 self.begin();
             }
+            let is_slow = matches!(self.state, State::Applying { .. } | State::Paused { .. });
+            self.inner.is_refresh_slow.store(is_slow, Ordering::Release);
             tokio::select! {
                 message = self.messages.recv() => match message {
                     Some(Message::Refresh(request)) => self.waiting.push(request),

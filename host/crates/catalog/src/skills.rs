@@ -31,7 +31,13 @@ impl Catalog {
             match self.settle(&published, scope, resolved.is_ok(), arrived).await {
                 Settled::Current => return Ok(answer),
                 Settled::Outdated => {}
-                Settled::Late => return self.read_skill_through(name, &resolved).await,
+                Settled::Late => {
+                    let answer = self.read_skill_through(name, &resolved).await?;
+                    // That the skill is gone says something about all files: its file may have moved.
+                    if answer.is_ok() || !self.catch_up(arrived, Scope::DirtyThenFull).await {
+                        return Ok(answer);
+                    }
+                }
             }
         }
         // The files keep changing, so the newest generation has to do.
