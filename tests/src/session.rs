@@ -100,7 +100,7 @@ impl Launch {
         self
     }
 
-    /// Runs as the user `nobody` if the test runs as root, whom no permission stops.
+    /// Runs as the user `nobody` if the test runs as root, which no permission stops.
     pub fn unprivileged(mut self) -> Self {
         const NOBODY: u32 = 65_534;
         let output = Command::new("id").arg("-u").output().expect("every Unix has `id`");

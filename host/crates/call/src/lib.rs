@@ -40,7 +40,7 @@ pub struct Client {
     pub version: String,
 }
 
-/// Reports progress while the caller waits. The default reports to nobody.
+/// Receives progress reports while the caller waits. The default discards them.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn Fn(f64, String) + Send + Sync>>);
 
