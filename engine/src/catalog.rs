@@ -7,8 +7,8 @@ mod texts;
 
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Candidate, Change, Document, Duplicates, Explained, FoundAsset, FoundResource,
-    FoundScript, FoundSkill, Hit, Location, LookupError, Match, Mention, Node, OperatorSettings, Page, Problem,
+    Answer, AssetError, Candidate, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, Hit, Location, LookupError, LookupKind, Match, Mention, Node, OperatorSettings, Page, Problem,
     Reference, Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
@@ -135,7 +135,7 @@ impl Catalog {
     fn apply(&mut self, change: Change) {
         let root = match &change {
             Change::Folder(listing) => listing.folder.root,
-            Change::FolderGone(location) | Change::File(location) => location.root,
+            Change::FolderRemoved(location) | Change::File(location) => location.root,
         };
         let Some(contents) = self.contents.get_mut(root as usize) else { return };
         match change {
@@ -145,7 +145,7 @@ impl Catalog {
                     contents.files.remove(&gone);
                 }
             }
-            Change::FolderGone(location) => {
+            Change::FolderRemoved(location) => {
                 contents.folders.remove(&location.path);
                 folders::remove_below(&mut contents.files, &location.path);
             }
@@ -280,11 +280,11 @@ impl Catalog {
         assets::find_script(&self.index, &self.roots, skill, file)
     }
 
-    pub fn skill_of(&self, name: &str, called: Called) -> Result<FoundSkill, LookupError> {
+    pub fn skill_of(&self, name: &str, kind: LookupKind) -> Result<FoundSkill, LookupError> {
         let names = &self.index.names;
-        let found = match called {
-            Called::ByPath => names.find(&self.index, name),
-            Called::ByName => names.find_named(&self.index, name),
+        let found = match kind {
+            LookupKind::Path => names.find(&self.index, name),
+            LookupKind::Name => names.find_named(&self.index, name),
         };
         found.map(|number| self.index.found_skill(number))
     }

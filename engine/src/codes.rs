@@ -156,13 +156,13 @@ pub const CODES: [Code; 50] = [
         "copy the file into the skill, or refer to another skill by its name",
     ),
     Code::error("outside-root", "a link leads outside the root or nowhere", "copy its target into the root"),
+    Code::error("quarantined", "the engine could not process a file", "please report it with the file"),
     Code::warning(
         "raised-limit",
         "`config.yaml` asks for more than the operator allows",
         "content can only lower limits",
     ),
     Code::warning("same-path", "another skill takes precedence for this skill's path", "rename one of them"),
-    Code::error("set-aside", "the engine could not process a file", "please report it with the file"),
     Code::warning("too-complex", "front matter is nested too deeply or too long", "make it flatter or shorter"),
     Code::error(
         "too-deep",

@@ -2,9 +2,9 @@
 
 use crate::bindings::exports::skillcell::plugin::catalog as exports;
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Answer, AssetError, Called, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Guest, Location, LookupError, Mention, Node, OperatorSettings, Page, Problem, Reference, Request,
-    ReviewPage, ReviewRequest, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
+    Answer, AssetError, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, Guest, Location, LookupError, LookupKind, Mention, Node, OperatorSettings, Page, Problem, Reference,
+    Request, ReviewPage, ReviewRequest, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::{ReadError, SkillRoot};
 use crate::bindings::skillcell::plugin::log;
@@ -95,8 +95,8 @@ impl<E: Engine> Guest for E {
     fn script_of(skill: String, file: String) -> Result<FoundScript, ScriptError> {
         with_catalog(|catalog| catalog.script_of(&skill, &file))
     }
-    fn skill_of(name: String, called: Called) -> Result<FoundSkill, LookupError> {
-        with_catalog(|catalog| catalog.skill_of(&name, called))
+    fn skill_of(name: String, kind: LookupKind) -> Result<FoundSkill, LookupError> {
+        with_catalog(|catalog| catalog.skill_of(&name, kind))
     }
     fn skill_in(file: Location) -> Option<Summary> {
         with_catalog(|catalog| catalog.skill_in(&file))

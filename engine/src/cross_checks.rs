@@ -65,7 +65,7 @@ pub fn problems_of(index: &Index, number: usize) -> Vec<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use crate::bindings::exports::skillcell::plugin::catalog::{Called, Duplicates, LookupError};
+    use crate::bindings::exports::skillcell::plugin::catalog::{Duplicates, LookupError, LookupKind};
     use crate::bindings::skillcell::plugin::types::Severity;
     use crate::memory::{self, MemoryRoot};
 
@@ -88,7 +88,7 @@ mod tests {
         assert!(problems.iter().all(|problem| problem.severity == Severity::Error));
         let message = "`project:y/SKILL.md` already has the name `TWIN`, so this skill is not served";
         assert_eq!(problems[1].message, message);
-        assert_eq!(catalog.skill_of("project:twin", Called::ByName).unwrap().summary.file.path, "y/SKILL.md");
+        assert_eq!(catalog.skill_of("project:twin", LookupKind::Name).unwrap().summary.file.path, "y/SKILL.md");
         assert_eq!(catalog.document_of(&problems[0].location), None);
         assert_eq!(catalog.body(&problems[0].location), "");
     }
@@ -100,12 +100,12 @@ mod tests {
         assert!(catalog.problems(9).iter().all(|problem| problem.code != "duplicate-name"));
         let several = ["y", "z", "a/twin", "user:TWIN"].map(str::to_owned).to_vec();
         assert_eq!(
-            catalog.skill_of("project:Twin", Called::ByName).unwrap_err(),
+            catalog.skill_of("project:Twin", LookupKind::Name).unwrap_err(),
             LookupError::Several(several[..2].to_vec())
         );
         // As a path, `twin` means `user:TWIN`; paths take precedence over short names.
-        assert_eq!(catalog.skill_of("twin", Called::ByPath).unwrap().summary.shown_name, several[3]);
+        assert_eq!(catalog.skill_of("twin", LookupKind::Path).unwrap().summary.display_name, several[3]);
         let folders = ["y", "z", "user:TWIN"].map(str::to_owned).to_vec();
-        assert_eq!(catalog.skill_of("twin", Called::ByName).unwrap_err(), LookupError::Several(folders));
+        assert_eq!(catalog.skill_of("twin", LookupKind::Name).unwrap_err(), LookupError::Several(folders));
     }
 }

@@ -1,6 +1,6 @@
 //! The folders of a root, and which files in them may be skills.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{Listing, Trouble};
+use crate::bindings::exports::skillcell::plugin::catalog::{Listing, SkippedEntry};
 use crate::paths;
 use crate::skill::SKILL_FILE;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub struct Folders {
 struct Folder {
     files: BTreeSet<String>,
     folders: BTreeSet<String>,
-    troubles: Vec<Trouble>,
+    skipped: Vec<SkippedEntry>,
 }
 
 /// A file that may be a skill, and its resource folder.
@@ -36,7 +36,7 @@ impl Folders {
         let folder = Folder {
             files: listing.files.into_iter().collect(),
             folders: listing.folders.into_iter().collect(),
-            troubles: listing.troubles,
+            skipped: listing.skipped,
         };
         let path = listing.folder.path;
         let before = self.folders.get(&path).map(|before| &before.files);
@@ -76,11 +76,11 @@ impl Folders {
     }
 
     /// Returns what the host skipped, with its path.
-    pub fn troubles(&self) -> impl Iterator<Item = (String, &Trouble)> {
+    pub fn skipped(&self) -> impl Iterator<Item = (String, &SkippedEntry)> {
         let path =
             |folder: &str, name: &str| if name.is_empty() { folder.to_owned() } else { paths::join(folder, name) };
         self.folders.iter().flat_map(move |(folder, entry)| {
-            entry.troubles.iter().map(move |trouble| (path(folder, &trouble.name), trouble))
+            entry.skipped.iter().map(move |skipped| (path(folder, &skipped.name), skipped))
         })
     }
 

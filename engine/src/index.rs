@@ -47,7 +47,7 @@ impl Index {
             entries,
         };
         let shown =
-            |(number, skill): (usize, &Skill)| index.names.shown_name(&index, number, plugins.contains(&skill.root));
+            |(number, skill): (usize, &Skill)| index.names.display_name(&index, number, plugins.contains(&skill.root));
         index.shown_names = index.skills().map(shown).collect();
         index
     }
@@ -104,7 +104,7 @@ impl Index {
         self.names.address(self, number)
     }
 
-    pub fn shown_name(&self, number: usize) -> &str {
+    pub fn display_name(&self, number: usize) -> &str {
         &self.shown_names[number]
     }
 
@@ -131,7 +131,7 @@ impl Index {
             name: skill.name.clone(),
             description: skill.description.clone(),
             skill_path: skill.skill_path.clone(),
-            shown_name: self.shown_name(number).to_owned(),
+            display_name: self.display_name(number).to_owned(),
             uri: self.uris.uri(number),
         }
     }

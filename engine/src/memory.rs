@@ -1,7 +1,7 @@
 //! In-memory roots for tests.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Change, Duplicates, Listing, Location, OperatorSettings, ScriptTerms, Summary,
+    Change, Duplicates, Listing, Location, OperatorSettings, ScriptLimits, Summary,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::catalog::{Catalog, Root};
@@ -64,7 +64,7 @@ impl MemoryRoot {
         let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
         let listing = |(folder, (files, folders)): (&str, (BTreeSet<&str>, BTreeSet<&str>))| {
             let folder = Location { root, path: folder.to_owned() };
-            Change::Folder(Listing { folder, files: owned(files), folders: owned(folders), troubles: Vec::new() })
+            Change::Folder(Listing { folder, files: owned(files), folders: owned(folders), skipped: Vec::new() })
         };
         folders.into_iter().map(listing).collect()
     }
@@ -98,7 +98,7 @@ impl Root for MemoryRoot {
 /// Settings with low script limits and nothing else set.
 pub fn operator() -> OperatorSettings {
     OperatorSettings {
-        scripts: ScriptTerms {
+        scripts: ScriptLimits {
             enabled: true,
             timeout_seconds: 60,
             max_output_bytes: 1000,

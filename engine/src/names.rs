@@ -128,7 +128,7 @@ impl Names {
     /// Returns the name shown in lists: the first of short name, `label:name` and address that finds exactly this
     /// skill. The short name is used only if no other folder skill has it and the root is not a plugin. Tree skills
     /// always use the address.
-    pub fn shown_name(&self, index: &Index, number: usize, is_plugin: bool) -> String {
+    pub fn display_name(&self, index: &Index, number: usize, is_plugin: bool) -> String {
         let skill = index.skill(number);
         if skill.model == SkillModel::Folder {
             let finds_it = |name: &str| self.lookup(index, name).is_ok_and(|found| found == number);
@@ -218,11 +218,13 @@ fn suggestions(index: &Index, name: &str) -> Vec<String> {
         close.extend(distance.min().map(|distance| (distance, number)));
     }
     close.sort_unstable();
-    close.iter().take(MAX_SUGGESTIONS).map(|(_, number)| index.shown_name(*number).to_owned()).collect()
+    close.iter().take(MAX_SUGGESTIONS).map(|(_, number)| index.display_name(*number).to_owned()).collect()
 }
 
 fn several(index: &Index, holders: &[usize]) -> LookupError {
-    LookupError::Several(holders.iter().take(MAX_HOLDERS).map(|number| index.shown_name(*number).to_owned()).collect())
+    LookupError::Several(
+        holders.iter().take(MAX_HOLDERS).map(|number| index.display_name(*number).to_owned()).collect(),
+    )
 }
 
 fn trimmed(name: &str) -> &str {
@@ -260,7 +262,7 @@ mod tests {
         let user = MemoryRoot::new("user").folder_skill("other", "Twin").tree_skill("b/leaf");
         let plugin = MemoryRoot::plugin("office").folder_skill("docx", "docx");
         let catalog = memory::catalog(vec![project, user, plugin], Duplicates::Refuse);
-        let shown = memory::by_file(&catalog, |skill| skill.shown_name);
+        let shown = memory::by_file(&catalog, |skill| skill.display_name);
         for (root, file, expected) in [
             (0, "a/pdf/SKILL.md", "pdf"),
             (0, "twin/SKILL.md", "project:twin"),
@@ -287,7 +289,7 @@ mod tests {
             for (number, _) in index.skills() {
                 let address = index.address(number);
                 prop_assert_eq!(index.names.find(&index, &address).ok(), Some(number), "{}", address);
-                let shown = index.shown_name(number);
+                let shown = index.display_name(number);
                 prop_assert_eq!(index.names.find(&index, shown).ok(), Some(number), "{}", shown);
             }
         }

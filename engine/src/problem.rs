@@ -1,7 +1,7 @@
 //! Problems of one file, before they get a location.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{Location, Problem, TroubleReason};
-use crate::bindings::skillcell::plugin::library::{Oversize, ReadError, SetAsideReason};
+use crate::bindings::exports::skillcell::plugin::catalog::{Location, Problem, SkipReason};
+use crate::bindings::skillcell::plugin::library::{Oversize, QuarantineReason, ReadError};
 use crate::bindings::skillcell::plugin::types::Severity;
 use crate::place::Place;
 
@@ -107,12 +107,12 @@ impl Finding {
             ReadError::NoPermission => {
                 Self::error("no-permission", "the server may not read this file", "give it permission to read")
             }
-            ReadError::SetAside(reason) => Self::error(
-                "set-aside",
+            ReadError::Quarantined(reason) => Self::error(
+                "quarantined",
                 match reason {
-                    SetAsideReason::Crashed => "the engine crashed on this file",
-                    SetAsideReason::TookTooLong => "the engine did not finish this file in time",
-                    SetAsideReason::NeededTooMuchMemory => "this file needs more memory than the engine has for one",
+                    QuarantineReason::Crashed => "the engine crashed on this file",
+                    QuarantineReason::TimedOut => "the engine did not finish this file in time",
+                    QuarantineReason::OutOfMemory => "this file needs more memory than the engine has for one",
                 },
                 "it is quarantined until its content changes; please report it with the file",
             ),
@@ -123,27 +123,27 @@ impl Finding {
     }
 
     /// Describes why the host skipped an entry.
-    pub fn skipped(reason: TroubleReason) -> Self {
+    pub fn skipped(reason: SkipReason) -> Self {
         match reason {
-            TroubleReason::TooDeep => Self::error(
+            SkipReason::TooDeep => Self::error(
                 "too-deep",
                 "too many levels below the root, so nothing in it is served",
                 "move it up, or configure a folder further down as a root",
             ),
-            TroubleReason::NoPermission => {
+            SkipReason::NoPermission => {
                 Self::error("no-permission", "the server may not list this folder", "give it permission to read")
             }
-            TroubleReason::LeadsOutside => Self::error(
+            SkipReason::OutsideRoot => Self::error(
                 "outside-root",
                 "a link leads outside the root or nowhere",
                 "copy the target into the root, or configure it as a root",
             ),
-            TroubleReason::LinkWithinLink => Self::error(
+            SkipReason::LinkWithinLink => Self::error(
                 "link-within-link",
                 "a link inside a linked folder is not followed",
                 "replace one of the two links with the folder itself",
             ),
-            TroubleReason::NameNotText => Self::error("name-not-text", "the name is not UTF-8", "rename it"),
+            SkipReason::NameNotText => Self::error("name-not-text", "the name is not UTF-8", "rename it"),
         }
     }
 }

@@ -18,7 +18,7 @@ mod targets;
 pub use collisions::collision;
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Edit, Location, Problem, Remark, ReviewRequest, ScriptTerms,
+    Edit, Location, Problem, Remark, ReviewRequest, ScriptLimits,
 };
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::Root;
@@ -77,7 +77,7 @@ pub struct SkillContext<'catalog> {
     pub skill: &'catalog Skill,
     /// Path of the resource folder below the root, if there is one.
     pub resources: Option<&'catalog str>,
-    pub terms: &'catalog ScriptTerms,
+    pub terms: &'catalog ScriptLimits,
     /// Extensions of scripts that a runtime supports.
     pub runnable: &'catalog [String],
 }

@@ -5,7 +5,7 @@ mod file;
 pub use file::{FileSettings, SETTINGS_FILE, read, unreadable};
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    AssetLimits, Location, Matching, OperatorSettings, Refresh, ScriptTerms, Settings,
+    AssetLimits, Location, Matching, OperatorSettings, Refresh, ScriptLimits, Settings,
 };
 
 /// Defaults, unless configured otherwise.
@@ -16,7 +16,7 @@ const INLINE_TEXT_MAX_BYTES: u64 = 10_240;
 const REFRESH_INTERVAL_MINUTES: u32 = 15;
 
 #[expect(clippy::derivable_impls, reason = "the type is generated")]
-impl Default for ScriptTerms {
+impl Default for ScriptLimits {
     fn default() -> Self {
         Self {
             enabled: false,
@@ -35,7 +35,7 @@ impl Default for ScriptTerms {
 impl Default for OperatorSettings {
     fn default() -> Self {
         Self {
-            scripts: ScriptTerms::default(),
+            scripts: ScriptLimits::default(),
             max_size_bytes: 0,
             inline_text_max_bytes: None,
             min_score: None,
@@ -83,8 +83,8 @@ fn first_set<T>(
 }
 
 /// Returns what both allow.
-fn intersect(one: ScriptTerms, other: &ScriptTerms) -> ScriptTerms {
-    ScriptTerms {
+fn intersect(one: ScriptLimits, other: &ScriptLimits) -> ScriptLimits {
+    ScriptLimits {
         enabled: one.enabled && other.enabled,
         timeout_seconds: one.timeout_seconds.min(other.timeout_seconds),
         max_output_bytes: one.max_output_bytes.min(other.max_output_bytes),

@@ -26,7 +26,7 @@ export async function showAudit(visit) {
 
 /** Whether the record is intact. */
 function chain(data) {
-  if (data.trouble !== null) return make('div', { class: 'notice bad', role: 'alert' }, make('p', {}, sentence(data.trouble)));
+  if (data.error !== null) return make('div', { class: 'notice bad', role: 'alert' }, make('p', {}, sentence(data.error)));
   if (data.faults.length > 0) {
     return make('div', { class: 'notice bad', role: 'alert' },
       make('p', {}, make('strong', {}, 'The record was tampered with.')),
@@ -37,7 +37,7 @@ function chain(data) {
 }
 
 function nothing(data, onlyRefusals) {
-  if (data.trouble !== null) return null;
+  if (data.error !== null) return null;
   if (onlyRefusals && data.lines > 0) return empty('No refusals', make('p', {}, 'None of these entries is a refusal.'));
   return empty('Nothing yet', make('p', {}, 'Every run of a script, every question to a service and every refusal is recorded here.'));
 }

@@ -73,7 +73,7 @@ function integrations(list) {
   const rows = list.map(entry => make('li', {},
     make('div', { class: 'row-head' },
       make('strong', {}, untrusted(entry.name)),
-      entry.trouble === null ? badge('ready', 'good') : badge(entry.enabled ? sentence(entry.trouble) : 'disabled', entry.enabled ? 'warn' : ''),
+      entry.error === null ? badge('ready', 'good') : badge(entry.enabled ? sentence(entry.error) : 'disabled', entry.enabled ? 'warn' : ''),
     ),
     make('dl', { class: 'facts' },
       entry.address && make('div', {}, make('dt', {}, 'service'), make('dd', {}, literal(entry.address))),

@@ -30,7 +30,7 @@ export async function showSkill(visit, pane, all, address) {
     make('a', { class: 'back', href: '#/' }, '‹ All skills'),
     inheritance(skill),
     make('div', { class: 'row-head' },
-      make('h1', { tabindex: -1 }, untrusted(skill.shown_name)),
+      make('h1', { tabindex: -1 }, untrusted(skill.display_name)),
       badge(skill.model === 'tree' ? 'tree skill' : 'folder skill'),
     ),
     skill.description && make('p', { class: 'lead' }, untrusted(skill.description)),
@@ -39,9 +39,9 @@ export async function showSkill(visit, pane, all, address) {
     make('nav', { class: 'tabs', 'aria-label': 'Parts of the skill' }, tabs),
     make('div', { class: 'part-of-skill' }, chosen.show(skill)),
   ));
-  visit.title(skill.shown_name);
+  visit.title(skill.display_name);
   if (isAnother) {
-    visit.announce(`${skill.shown_name} is shown`);
+    visit.announce(`${skill.display_name} is shown`);
     window.scrollTo(0, 0);
     // On narrow screens the tree is hidden, and the focus with it.
     if (document.activeElement?.closest('.side')?.offsetParent === null) pane.querySelector('h1').focus();

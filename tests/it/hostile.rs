@@ -342,7 +342,7 @@ fn repetitive_front_matter_leaves_memory_for_the_other_skills() {
     }
     let mut session = serve(library.path()).start();
     still_answers(&mut session);
-    assert_eq!(problems(&mut session, "code").iter().filter(|(_, code)| code == "set-aside").count(), 0);
+    assert_eq!(problems(&mut session, "code").iter().filter(|(_, code)| code == "quarantined").count(), 0);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub fn native_catalog(folder: &Path) -> Catalog {
             folder: Location { root: 0, path },
             files,
             folders,
-            troubles: Vec::new(),
+            skipped: Vec::new(),
         }));
     }
     catalog.update(changes);

@@ -83,7 +83,7 @@ impl Contents {
 
     pub fn problems(&self, root: u32, problems: &mut Vec<Problem>) {
         let skipped =
-            self.folders.troubles().map(|(path, trouble)| Finding::skipped(trouble.reason).in_file(root, &path));
+            self.folders.skipped().map(|(path, skipped)| Finding::skipped(skipped.reason).in_file(root, &path));
         problems.extend(skipped);
         for finding in self.settings.iter().flat_map(|(_, findings)| findings) {
             problems.push(finding.in_file(root, SETTINGS_FILE));

@@ -31,7 +31,7 @@ pub fn collision(index: &Index, number: usize, roots: &[String], text: &str) -> 
         more => format!(" and {more} more"),
     };
     let message = format!("the name `{}` is also used by {}{more}", quote(&skill.name), files.join(", "));
-    let advice = format!("rename one of them; until then `{}` finds this one", quote(index.shown_name(number)));
+    let advice = format!("rename one of them; until then `{}` finds this one", quote(index.display_name(number)));
     let finding = Finding::warning("name-collision", message, advice);
     let place = Front::of(text, skill.model).and_then(|front| front.fields.get("name").map(|entry| entry.node.place));
     Some(place.map_or(finding.clone(), |place| finding.at(place)).into())

@@ -1,6 +1,6 @@
 //! The `config.yaml` of a root. It can choose harmless settings and restrict, but never grant.
 
-use crate::bindings::exports::skillcell::plugin::catalog::{OperatorSettings, ScriptTerms};
+use crate::bindings::exports::skillcell::plugin::catalog::{OperatorSettings, ScriptLimits};
 use crate::problem::{Finding, quote};
 use crate::yaml::{self, Entry, Node, Value};
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ const INTERVAL_MINUTES: RangeInclusive<u64> = 1..=525_600;
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileSettings {
     /// The operator's limits, lowered.
-    pub scripts: ScriptTerms,
+    pub scripts: ScriptLimits,
     /// At most the operator's.
     pub max_size_bytes: Option<u64>,
     pub inline_text_max_bytes: Option<u64>,
@@ -209,7 +209,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn lower_limit(&mut self, entry: &Entry, limit: impl Fn(&mut ScriptTerms) -> &mut u64) {
+    fn lower_limit(&mut self, entry: &Entry, limit: impl Fn(&mut ScriptLimits) -> &mut u64) {
         let max = *limit(&mut self.operator.scripts.clone());
         if let Some(value) = self.at_most("scripts", entry, max) {
             let current = limit(&mut self.settings.scripts);

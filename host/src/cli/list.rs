@@ -57,7 +57,7 @@ pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
 
 fn lines(skills: &[SkillView], output: Output) -> Vec<String> {
     let row = |skill: &SkillView| {
-        let name = printable_up_to(&skill.shown_name, MAX_LENGTH);
+        let name = printable_up_to(&skill.display_name, MAX_LENGTH);
         // Keeps at least half of the line for the description.
         let name = output.columns().map_or(name.clone(), |columns| end_of(&name, columns / 2));
         vec![name, model_name(skill.model).to_owned(), printable_up_to(&skill.meta.description, MAX_LENGTH)]

@@ -45,7 +45,7 @@ pub fn run(arguments: Search) -> anyhow::Result<ExitCode> {
 
 /// On a terminal, each skill with its excerpt below; otherwise one tab-separated line per skill.
 fn lines(found: &SearchView, output: Output) -> Vec<String> {
-    let name = |hit: &HitView| printable(&hit.skill.shown_name);
+    let name = |hit: &HitView| printable(&hit.skill.display_name);
     if !output.is_terminal() {
         let line = |hit: &HitView| format!("{}\t{}\t{}", name(hit), hit.score, highlighted(&hit.excerpt, &[], output));
         return found.results.iter().map(line).collect();

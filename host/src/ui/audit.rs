@@ -17,7 +17,7 @@ const MAX_LINES: usize = 10_000;
 struct AuditView {
     folder: String,
     /// Why the record cannot be read.
-    trouble: Option<String>,
+    error: Option<String>,
     lines: usize,
     /// Evidence of tampering.
     faults: Vec<String>,
@@ -36,8 +36,8 @@ pub async fn audit(state: &UiState, query: &str) -> HttpResponse {
 
 fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
     let Some(folders) = folders else {
-        let trouble = Some(format!("{}, so there is no audit record", UserFolders::why_missing(variable)));
-        return AuditView { trouble, ..AuditView::default() };
+        let error = Some(format!("{}, so there is no audit record", UserFolders::why_missing(variable)));
+        return AuditView { error, ..AuditView::default() };
     };
     let folder = folders.audit().display().to_string();
     let read = || -> anyhow::Result<AuditView> {
@@ -45,7 +45,7 @@ fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
         let (lines, verdict) = (audit.lines()?, audit.verify()?);
         Ok(AuditView {
             folder: folder.clone(),
-            trouble: None,
+            error: None,
             lines: lines.len(),
             faults: verdict.faults.iter().map(ToString::to_string).collect(),
             entries: lines.iter().rev().take(last).map(|line| entry(line)).collect(),
@@ -53,7 +53,7 @@ fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
     };
     read().unwrap_or_else(|error| AuditView {
         folder: folder.clone(),
-        trouble: Some(format!("{error:#}")),
+        error: Some(format!("{error:#}")),
         ..AuditView::default()
     })
 }

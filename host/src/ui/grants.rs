@@ -81,7 +81,7 @@ struct IntegrationView {
     hosts: Vec<String>,
     enabled: bool,
     /// Why it cannot be queried.
-    trouble: Option<String>,
+    error: Option<String>,
 }
 
 pub async fn grants(state: &UiState) -> Result<GrantsView, AskError> {
@@ -148,14 +148,14 @@ impl GrantView {
 
 impl IntegrationView {
     fn new(integration: &Integration) -> Self {
-        let trouble = ready_service(integration).err();
+        let error = ready_service(integration).err();
         Self {
             name: integration.name.clone(),
             address: integration.address(),
             hosts: integration.hosts.iter().map(ToString::to_string).collect(),
             enabled: integration.enabled,
             // The hint is in the second line.
-            trouble: trouble.and_then(|missing| missing.to_string().lines().next().map(str::to_owned)),
+            error: error.and_then(|missing| missing.to_string().lines().next().map(str::to_owned)),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::UiState;
 use super::grants::GrantView;
 use super::response::{failure, json, parameter};
 use base::printable::printable;
-use bindings::catalog::{Answer as Found, Called, FoundSkill, LookupError, Match, Needs, Request, Script};
+use bindings::catalog::{Answer as Found, FoundSkill, LookupError, LookupKind, Match, Needs, Request, Script};
 use bindings::types::Location;
 use catalog::{AskError, Index, no_skill};
 use guests::call::Broken;
@@ -23,7 +23,7 @@ use views::skill::model_name;
 struct SkillView {
     generation: u64,
     address: String,
-    shown_name: String,
+    display_name: String,
     model: &'static str,
     description: String,
     uri: String,
@@ -94,7 +94,7 @@ fn look_up(
     name: &str,
     limit: u64,
 ) -> Result<Result<LoadedSkill, LookupError>, Broken> {
-    let skill = match engine.skill_of(name, Called::ByPath)? {
+    let skill = match engine.skill_of(name, LookupKind::Path)? {
         Ok(skill) => skill,
         Err(error) => return Ok(Err(error)),
     };
@@ -123,7 +123,7 @@ impl SkillView {
             path: root.join(&file).display().to_string(),
             file,
             address: summary.address,
-            shown_name: summary.shown_name,
+            display_name: summary.display_name,
             model: model_name(summary.model),
             description: summary.description,
             uri: summary.uri,

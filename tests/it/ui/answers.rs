@@ -148,7 +148,7 @@ fn the_audit_record_has_runs_and_refusals_and_reveals_tampering() {
     assert_eq!(run("../../etc/passwd").status.code(), Some(1));
     let page = Page::open(launch);
     let record = page.json("api/audit");
-    assert_eq!((&record["lines"], &record["faults"], &record["trouble"]), (&json!(4), &json!([]), &Value::Null));
+    assert_eq!((&record["lines"], &record["faults"], &record["error"]), (&json!(4), &json!([]), &Value::Null));
     assert_eq!(
         field_of_all(&record["entries"], "kind"),
         ["refusal", "refusal", "refusal", "run"],

@@ -167,7 +167,7 @@ fn reading(listed: &Arc<OnceLock<Arc<Snapshot>>>) -> Progress {
 fn edits(changes: &[Change]) -> Option<Vec<Location>> {
     let edited = |change: &Change| match change {
         Change::File(file) => Some(file.clone()),
-        Change::Folder(_) | Change::FolderGone(_) => None,
+        Change::Folder(_) | Change::FolderRemoved(_) => None,
     };
     changes.iter().map(edited).collect()
 }
@@ -181,7 +181,7 @@ fn skill_files(engine: &mut EngineInstance, changes: &[Change]) -> u64 {
     let mut concerns_skill = |change: &&Change| match change {
         Change::File(file) => is_skill(&file.path),
         Change::Folder(listing) => listing.files.iter().any(|file| is_skill(file)),
-        Change::FolderGone(_) => true,
+        Change::FolderRemoved(_) => true,
     };
     changes.iter().filter(|change| concerns_skill(change)).count() as u64
 }

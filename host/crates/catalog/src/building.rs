@@ -2,7 +2,7 @@
 
 use base::printable::{counted, printable};
 use bindings::catalog::{Change, Listing};
-use bindings::library::SetAsideReason;
+use bindings::library::QuarantineReason;
 use bindings::types::{Location, Problem, Severity};
 use guests::budget::Limit;
 use guests::call::Broken;
@@ -86,9 +86,9 @@ impl Builder {
     pub fn blame(&self, snapshot: &Snapshot, broken: &BrokenUpdate) -> bool {
         tracing::warn!("{}", broken.broken);
         let reason = match &broken.broken {
-            Broken::Crashed { .. } => SetAsideReason::Crashed,
-            Broken::Stopped { limit: Limit::FileTime(_), .. } => SetAsideReason::TookTooLong,
-            Broken::Stopped { limit: Limit::FileMemory(_), .. } => SetAsideReason::NeededTooMuchMemory,
+            Broken::Crashed { .. } => QuarantineReason::Crashed,
+            Broken::Stopped { limit: Limit::FileTime(_), .. } => QuarantineReason::TimedOut,
+            Broken::Stopped { limit: Limit::FileMemory(_), .. } => QuarantineReason::OutOfMemory,
             Broken::Stopped { limit: Limit::Time(_) | Limit::Memory(_), .. } => return false,
         };
         let Some(Location { root, path }) = &broken.file else { return false };
@@ -129,7 +129,7 @@ pub fn listings<'a>(root: u32, wanted: impl IntoIterator<Item = (&'a str, Vec<St
         folder: Location { root, path: path.to_owned() },
         files: Vec::new(),
         folders: Vec::new(),
-        troubles: Vec::new(),
+        skipped: Vec::new(),
     };
     for (path, files) in wanted {
         listings.entry(path).or_insert_with(|| listing(path)).files = files;

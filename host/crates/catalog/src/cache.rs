@@ -44,7 +44,7 @@ impl Listed {
 pub fn is_called_like(one: &Summary, other: &Summary) -> bool {
     let place = |skill: &Summary| (skill.file.root, skill.file.path.clone(), skill.model);
     let names = |skill: &Summary| {
-        [&skill.address, &skill.install_name, &skill.name, &skill.skill_path, &skill.shown_name, &skill.uri]
+        [&skill.address, &skill.install_name, &skill.name, &skill.skill_path, &skill.display_name, &skill.uri]
             .map(Clone::clone)
     };
     place(one) == place(other) && names(one) == names(other)

@@ -4,7 +4,7 @@ use crate::cache::Resolved;
 use crate::left_right::Published;
 use crate::read_through::Settled;
 use crate::{AskError, Catalog, FRESH_TRIES, Ranker, Scope};
-use bindings::catalog::{Called, FoundSkill, LookupError};
+use bindings::catalog::{FoundSkill, LookupError, LookupKind};
 use bindings::types::Location;
 use library::snapshot::Snapshot;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Catalog {
         }
         let wanted = name.to_owned();
         let asked = self.ask_slot(move |loaded, published| {
-            Ok((loaded.engine.skill_of(&wanted, Called::ByName)?, published.clone()))
+            Ok((loaded.engine.skill_of(&wanted, LookupKind::Name)?, published.clone()))
         });
         let (resolved, published) = asked.await?;
         let resolved = resolved.map(Arc::new);
@@ -82,7 +82,7 @@ impl Catalog {
         let (name, catalog) = (name.to_owned(), self.clone());
         let files = resolved.iter().map(|skill| skill.summary.file.clone()).collect();
         let question = move |ranker: &mut Ranker<'_>, snapshot: &Arc<Snapshot>| {
-            Ok(ranker.engine.skill_of(&name, Called::ByName)?.and_then(|skill| {
+            Ok(ranker.engine.skill_of(&name, LookupKind::Name)?.and_then(|skill| {
                 let served = catalog.served_from(snapshot, &Arc::new(skill));
                 served.ok_or_else(|| LookupError::Unknown(Vec::new()))
             }))

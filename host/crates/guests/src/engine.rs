@@ -10,9 +10,9 @@ use crate::budget::Budget;
 use crate::call::{self, Broken, Budgeted};
 use crate::executor::Executor;
 use bindings::catalog::{
-    Answer, AssetError, Called, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, LookupError, Mention, Node, OperatorSettings, Page, Reference, Request, ReviewPage, ReviewRequest,
-    ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
+    Answer, AssetError, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
+    FoundSkill, LookupError, LookupKind, Mention, Node, OperatorSettings, Page, Reference, Request, ReviewPage,
+    ReviewRequest, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use bindings::engine::{Engine, EnginePre};
 use bindings::types::{Location, Problem, SkillModel, Summary};
@@ -204,8 +204,8 @@ impl EngineInstance {
         self.ask("asset-of", |engine, store| engine.call_asset_of(store, skill, file))
     }
 
-    pub fn skill_of(&mut self, name: &str, called: Called) -> Result<Result<FoundSkill, LookupError>, Broken> {
-        self.ask("skill-of", |engine, store| engine.call_skill_of(store, name, called))
+    pub fn skill_of(&mut self, name: &str, kind: LookupKind) -> Result<Result<FoundSkill, LookupError>, Broken> {
+        self.ask("skill-of", |engine, store| engine.call_skill_of(store, name, kind))
     }
 
     pub fn skill_in(&mut self, file: &Location) -> Result<Option<Summary>, Broken> {

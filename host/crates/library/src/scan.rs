@@ -11,7 +11,7 @@ use crate::roots::SkillRoot;
 use crate::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snapshot};
 use crate::stamp::Stamp;
 use crate::sync_cookie::DirtyRoot;
-use bindings::catalog::{Change, Listing, Trouble, TroubleReason};
+use bindings::catalog::{Change, Listing, SkipReason, SkippedEntry};
 use bindings::types::Location;
 use candidates::Candidates;
 use cap_std::fs::Dir;
@@ -103,7 +103,7 @@ fn until_stable(
 
 /// Whether an entry was created, removed or moved.
 fn has_entry_changes(changes: &[Change]) -> bool {
-    changes.iter().any(|change| matches!(change, Change::Folder(_) | Change::FolderGone(_)))
+    changes.iter().any(|change| matches!(change, Change::Folder(_) | Change::FolderRemoved(_)))
 }
 
 /// Makes one pass over everything, or over the dirty paths.
@@ -182,7 +182,7 @@ impl RootScan<'_> {
         // A second path to the same root adds nothing.
         let handle = opened.ok().filter(|handle| identity(handle).is_some_and(|identity| seen.insert(identity)));
         let Some(handle) = handle else {
-            let gone = || (RootSnapshot::default(), vec![Change::FolderGone(self.location(""))]);
+            let gone = || (RootSnapshot::default(), vec![Change::FolderRemoved(self.location(""))]);
             return Ok(before.folder.is_some().then(gone));
         };
         self.scan_candidates(handle, before, &Candidates::all(before))
@@ -282,7 +282,7 @@ impl RootScan<'_> {
             for folder in below {
                 folders.remove(&folder);
             }
-            changes.push(Change::FolderGone(self.location(path)));
+            changes.push(Change::FolderRemoved(self.location(path)));
         }
     }
 
@@ -324,12 +324,12 @@ fn contains(names: &[String], name: &str) -> bool {
 }
 
 fn listing(root: u32, path: &str, folder: &Folder) -> Change {
-    let trouble = |(name, reason): &(String, TroubleReason)| Trouble { name: name.clone(), reason: *reason };
+    let skipped = |(name, reason): &(String, SkipReason)| SkippedEntry { name: name.clone(), reason: *reason };
     Change::Folder(Listing {
         folder: Location { root, path: path.to_owned() },
         files: folder.files.clone(),
         folders: [folder.folders.as_slice(), &folder.links].concat(),
-        troubles: folder.troubles.iter().map(trouble).collect(),
+        skipped: folder.skipped.iter().map(skipped).collect(),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::roots::SkillRoot;
 use crate::scan;
 use crate::stamp::{Freshness, Stamp};
 use crate::sync_cookie;
-use bindings::catalog::{Asset, TroubleReason};
+use bindings::catalog::{Asset, SkipReason};
 use bindings::library::ReadError;
 use bindings::types::Location;
 use cap_std::fs::Dir;
@@ -50,15 +50,15 @@ pub struct Folder {
     pub folders: Vec<String>,
     /// Links to folders that are walked at their own path.
     pub links: Vec<String>,
-    pub troubles: Vec<(String, TroubleReason)>,
+    pub skipped: Vec<(String, SkipReason)>,
     /// Whether any entry is a link.
     pub has_links: bool,
 }
 
 impl Folder {
     pub fn empty(stamp: Stamp) -> Self {
-        let (files, folders, links, troubles) = Default::default();
-        Self { stamp, files, folders, links, troubles, has_links: false }
+        let (files, folders, links, skipped) = Default::default();
+        Self { stamp, files, folders, links, skipped, has_links: false }
     }
 
     /// Compares with the folder on disk.
@@ -66,7 +66,7 @@ impl Folder {
         // May follow a link out of the root, because it only checks times; listing does not.
         let stat = statat(root, scan::or_dot(path), AtFlags::empty());
         let freshness = stat.map_or(Freshness::Stale, |stat| self.stamp.freshness(&stat));
-        if self.troubles.iter().all(|trouble| is_unchanged(root, path, trouble)) { freshness } else { Freshness::Stale }
+        if self.skipped.iter().all(|skipped| is_unchanged(root, path, skipped)) { freshness } else { Freshness::Stale }
     }
 
     /// Returns a copy that the next scan lists again.
@@ -76,17 +76,17 @@ impl Folder {
 
     /// Whether both look the same to the engine.
     pub fn has_same_entries(&self, other: &Self) -> bool {
-        (&self.files, &self.folders, &self.links, &self.troubles)
-            == (&other.files, &other.folders, &other.links, &other.troubles)
+        (&self.files, &self.folders, &self.links, &self.skipped)
+            == (&other.files, &other.folders, &other.links, &other.skipped)
     }
 }
 
-/// Whether the cause of a trouble persists. The times of the folder do not show all of them.
-fn is_unchanged(root: &Dir, folder: &str, (name, reason): &(String, TroubleReason)) -> bool {
+/// Whether the reason for skipping an entry persists. The times of the folder do not always show it.
+fn is_unchanged(root: &Dir, folder: &str, (name, reason): &(String, SkipReason)) -> bool {
     match reason {
-        TroubleReason::LeadsOutside => root.metadata(scan::join(folder, name)).is_err(),
-        TroubleReason::NameNotText | TroubleReason::TooDeep => true,
-        TroubleReason::LinkWithinLink | TroubleReason::NoPermission => false,
+        SkipReason::OutsideRoot => root.metadata(scan::join(folder, name)).is_err(),
+        SkipReason::NameNotText | SkipReason::TooDeep => true,
+        SkipReason::LinkWithinLink | SkipReason::NoPermission => false,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::prompts::ANY_SKILL;
 use crate::resources;
 use crate::server::Server;
 use base::printable::printable;
-use bindings::catalog::Called;
+use bindings::catalog::LookupKind;
 use guests::engine::EngineInstance;
 use library::files;
 use library::snapshot::Snapshot;
@@ -52,13 +52,13 @@ fn unknown(what: &str, name: &str) -> ErrorData {
 
 async fn names(server: &Server) -> Result<Vec<String>, ErrorData> {
     let index = server.fresh_index().await?;
-    Ok(index.skills.iter().map(|skill| skill.shown_name.clone()).collect())
+    Ok(index.skills.iter().map(|skill| skill.display_name.clone()).collect())
 }
 
 async fn files_of(server: &Server, name: &str) -> Result<Vec<String>, ErrorData> {
     let wanted = name.to_owned();
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let Ok(found) = engine.skill_of(&wanted, Called::ByName)? else { return Ok(None) };
+        let Ok(found) = engine.skill_of(&wanted, LookupKind::Name)? else { return Ok(None) };
         let file = found.summary.file;
         let opened = engine.files_of(&file)?.and_then(|belonging| files::open(snapshot, &belonging));
         let files = opened.map(|opened| opened.files).unwrap_or_default();

@@ -34,10 +34,10 @@ pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListPromptsRe
         prompts.push(Prompt::new(ANY_SKILL, Some(description), Some(vec![name])).with_title("Load a skill"));
     }
     // A name that has to be escaped cannot be chosen.
-    let is_plain = |skill: &&Arc<Listed>| plain_line(&skill.shown_name) == skill.shown_name;
-    let own = page.items.iter().filter(|skill| !skill.shown_name.eq_ignore_ascii_case(ANY_SKILL));
+    let is_plain = |skill: &&Arc<Listed>| plain_line(&skill.display_name) == skill.display_name;
+    let own = page.items.iter().filter(|skill| !skill.display_name.eq_ignore_ascii_case(ANY_SKILL));
     let own = own.filter(is_plain);
-    prompts.extend(own.map(|skill| Prompt::new(&skill.shown_name, Some(plain_line(&skill.description)), None)));
+    prompts.extend(own.map(|skill| Prompt::new(&skill.display_name, Some(plain_line(&skill.description)), None)));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.next_cursor = page.next;
     Ok(result)

@@ -40,13 +40,13 @@ pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListResources
     let page = paging::skills(&index.skills, cursor, PAGE_SIZE)?;
     let listed = page.items.iter().flat_map(|skill| {
         let document = Resource::new(document_uri(server.surface(), skill), plain_line(document_name(skill)))
-            .with_title(plain_line(&skill.shown_name))
+            .with_title(plain_line(&skill.display_name))
             .with_description(verbatim(&skill.description))
             .with_mime_type("text/markdown");
         let collection = server.surface().short_uris.then(|| {
             let uri = format!("{}/", document_uri(server.surface(), skill));
-            Resource::new(uri, format!("{}/", plain_line(&skill.shown_name)))
-                .with_description(format!("All files of {}", plain_line(&skill.shown_name)))
+            Resource::new(uri, format!("{}/", plain_line(&skill.display_name)))
+                .with_description(format!("All files of {}", plain_line(&skill.display_name)))
         });
         std::iter::once(document).chain(collection)
     });
@@ -75,7 +75,7 @@ pub fn document_name(skill: &Summary) -> &str {
 }
 
 fn short_uri(skill: &Summary) -> String {
-    let uri = crate::contents::uri_of("skill:/", &skill.shown_name);
+    let uri = crate::contents::uri_of("skill:/", &skill.display_name);
     // A colon is fine in a path, and a reader expects `plugin:name`.
     uri.replace("%3A", ":")
 }

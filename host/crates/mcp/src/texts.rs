@@ -36,7 +36,7 @@ impl Texts {
         let mut entries = Vec::with_capacity(index.skills.len());
         for skill in &index.skills {
             let location = if surface.format == CatalogFormat::Xml { location(skill) } else { String::new() };
-            entries.push(Entry { name: &skill.shown_name, description: &skill.description, location });
+            entries.push(Entry { name: &skill.display_name, description: &skill.description, location });
         }
         let search = surface.tools.contains(&ToolName::SkillsSearch);
         let search = search.then(|| ToolName::SkillsSearch.name_in(surface));
@@ -82,9 +82,9 @@ fn fingerprint(value: &impl Hash) -> u64 {
 /// Returns the fingerprints of a skill in the lists of prompts and resources.
 fn skill_fingerprints(skill: &Listed, surface: &Surface) -> [u64; 2] {
     *skill.prints.get_or_init(|| {
-        let prompt = (&skill.shown_name, plain_line(&skill.description));
+        let prompt = (&skill.display_name, plain_line(&skill.description));
         let name = plain_line(resources::document_name(skill));
-        let (title, description) = (plain_line(&skill.shown_name), resources::verbatim(&skill.description));
+        let (title, description) = (plain_line(&skill.display_name), resources::verbatim(&skill.description));
         [fingerprint(&prompt), fingerprint(&(resources::document_uri(surface, skill), name, title, description))]
     })
 }

@@ -6,7 +6,7 @@ use crate::denied::Denied;
 use crate::options::Runner;
 use base::digest::Sha256;
 use base::place::Place;
-use bindings::catalog::{self, Execution, FoundScript, ScriptTerms, Settings};
+use bindings::catalog::{self, Execution, FoundScript, ScriptLimits, Settings};
 use bindings::library::ReadError;
 use bindings::types::Location;
 use bytes::Bytes;
@@ -62,7 +62,7 @@ pub struct Script {
 /// A declared script, as the engine and the disk know it.
 pub struct ResolvedScript {
     pub found: FoundScript,
-    pub terms: ScriptTerms,
+    pub terms: ScriptLimits,
     /// The resource folder, or why it cannot be opened.
     pub folder: Result<ResourceFolder, ReadError>,
     /// The Markdown file of the skill that owns the script.

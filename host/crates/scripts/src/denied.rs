@@ -95,7 +95,7 @@ impl Denied {
 /// Says what is wrong with the file of a script, and what to do about it.
 fn explain(error: &ReadError) -> (String, &'static str) {
     match error {
-        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::Quarantined(_) => {
             ("is declared but missing on disk".to_owned(), "the skill's author has to add the file or remove the entry")
         }
         ReadError::TooLarge(size) => {

@@ -1,7 +1,7 @@
 //! The digest of a skill: of its text and all files that its scripts see.
 
 use base::digest::Sha256;
-use bindings::catalog::Called;
+use bindings::catalog::LookupKind;
 use bindings::types::Location;
 use bytes::Bytes;
 use catalog::{AskError, Catalog};
@@ -63,7 +63,7 @@ impl SkillContents {
 pub async fn digest_of(catalog: &Catalog, address: &str) -> Result<Option<Result<Sha256, DigestError>>, AskError> {
     let address = address.to_owned();
     let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let Ok(found) = engine.skill_of(&address, Called::ByPath)? else { return Ok(None) };
+        let Ok(found) = engine.skill_of(&address, LookupKind::Path)? else { return Ok(None) };
         let Some(Ok(folder)) = found.resources.map(|resources| snapshot.open(&resources)) else { return Ok(None) };
         let Location { root, path } = &found.summary.file;
         let text = snapshot.root(*root).and_then(|root| root.file(path, u64::MAX).text.clone().ok());

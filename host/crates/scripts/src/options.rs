@@ -1,7 +1,7 @@
 //! The resolved settings of scripts.
 
 use base::place::{Audience, Place};
-use bindings::catalog::ScriptTerms;
+use bindings::catalog::ScriptLimits;
 use guests::script::Language;
 use sandbox::limits::Limits;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,8 +60,8 @@ impl Default for Options {
 
 impl Options {
     /// The limits that the engine needs to report content that tries to exceed them.
-    pub fn terms(&self) -> ScriptTerms {
-        ScriptTerms {
+    pub fn terms(&self) -> ScriptLimits {
+        ScriptLimits {
             enabled: self.enabled,
             timeout_seconds: self.limits.time.as_secs(),
             max_output_bytes: self.limits.output as u64,

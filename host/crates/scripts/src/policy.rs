@@ -8,7 +8,7 @@ use crate::refusal::{Refusal, ScriptId};
 use base::digest::Sha256;
 use base::environment::variable;
 use base::place::Place;
-use bindings::catalog::{FoundScript, ScriptTerms};
+use bindings::catalog::{FoundScript, ScriptLimits};
 use bytes::Bytes;
 use library::roots::SkillRoot;
 use sandbox::hosts::HostPattern;
@@ -55,7 +55,7 @@ pub struct Inputs<'a> {
     pub grants: &'a Grants,
     pub root: &'a SkillRoot,
     pub found: &'a FoundScript,
-    pub terms: &'a ScriptTerms,
+    pub terms: &'a ScriptLimits,
     pub working_folder: Option<&'a Place>,
     pub arguments: Vec<(String, String)>,
     pub runner: &'a Runner,

@@ -14,7 +14,7 @@ pub struct SkillView {
     pub body: Option<String>,
     /// For the terminal, not for JSON.
     #[serde(skip)]
-    pub shown_name: String,
+    pub display_name: String,
     #[serde(skip)]
     pub model: SkillModel,
 }
@@ -40,7 +40,7 @@ impl From<Summary> for SkillView {
             skill_path: skill.skill_path,
             skill_file: skill.file.path,
             body: None,
-            shown_name: skill.shown_name,
+            display_name: skill.display_name,
             model: skill.model,
         }
     }

@@ -7,7 +7,7 @@ use super::options::Options;
 use crate::{AskError, Catalog, Ranker};
 use base::place::Audience;
 use base::printable::counted;
-use bindings::catalog::{Answer, Called, Explained, Matching, Request};
+use bindings::catalog::{Answer, Explained, LookupKind, Matching, Request};
 use bindings::types::{Scored, TextChange};
 use guests::cache::Cache;
 use guests::call::Broken;
@@ -214,7 +214,7 @@ fn numbers(engine: &mut EngineInstance) -> Result<Vec<u32>, Broken> {
 
 /// The thresholds of the best candidate's root; without candidates, of the first root.
 fn thresholds(engine: &mut EngineInstance, best: Option<&str>) -> Result<Thresholds, Broken> {
-    let found = best.map(|best| engine.skill_of(best, Called::ByPath)).transpose()?;
+    let found = best.map(|best| engine.skill_of(best, LookupKind::Path)).transpose()?;
     let root = found.and_then(Result::ok).map_or(0, |found| found.summary.file.root);
     let Matching { min_score, ambiguity_threshold, max_results } = engine.settings_of(root)?.matching;
     Ok(Thresholds { min_score, ambiguity_threshold, max_results })

@@ -1,7 +1,7 @@
 use super::*;
 use crate::engine::{EngineInstance, EngineWorld, Quarantine, Terms};
 use crate::load::{Fault, World};
-use bindings::catalog::{Duplicates, OperatorSettings, ScriptTerms};
+use bindings::catalog::{Duplicates, OperatorSettings, ScriptLimits};
 use library::{roots, scan, snapshot::Snapshot};
 use skillcell_tests::{component, write_files};
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ fn engine() -> (TempDir, EngineInstance) {
     write_files(folder.path(), &[("a.md", &skill("one")), ("b.md", &skill("favourite of plum"))]);
     let given = vec![folder.path().display().to_string()];
     let operator = OperatorSettings {
-        scripts: ScriptTerms {
+        scripts: ScriptLimits {
             enabled: true,
             timeout_seconds: 60,
             max_output_bytes: 1 << 20,

@@ -4,7 +4,7 @@ use super::{RootScan, is_walked, join, or_dot};
 use crate::reading;
 use crate::snapshot::Folder;
 use crate::stamp::Stamp;
-use bindings::catalog::TroubleReason;
+use bindings::catalog::SkipReason;
 use cap_std::fs::{Dir, DirEntry};
 use rustix::fs::AtFlags;
 use std::io::ErrorKind;
@@ -24,8 +24,8 @@ impl RootScan<'_> {
                 _ => rustix::fs::statat(handle, path, AtFlags::SYMLINK_NOFOLLOW),
             };
             let stamp = Stamp::of(&stat.ok()?);
-            let troubles = vec![(String::new(), TroubleReason::NoPermission)];
-            Some(Folder { troubles, ..Folder::empty(stamp) })
+            let skipped = vec![(String::new(), SkipReason::NoPermission)];
+            Some(Folder { skipped, ..Folder::empty(stamp) })
         };
         let opened = match opened {
             Ok(opened) => opened,
@@ -54,7 +54,7 @@ impl RootScan<'_> {
         folder.files.sort_unstable();
         folder.folders.sort_unstable();
         folder.links.sort_unstable();
-        folder.troubles.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        folder.skipped.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         Some(folder)
     }
 
@@ -65,7 +65,7 @@ impl RootScan<'_> {
             Err(name) => {
                 let name = name.to_string_lossy().into_owned();
                 if kind.is_dir() || name.ends_with(".md") {
-                    folder.troubles.push((name, TroubleReason::NameNotText));
+                    folder.skipped.push((name, SkipReason::NameNotText));
                 }
                 return;
             }
@@ -79,7 +79,7 @@ impl RootScan<'_> {
                 Ok(LinkTarget::Folder) => true,
                 Ok(LinkTarget::File) => false,
                 Ok(LinkTarget::WalkedAnyway) => return folder.links.push(name),
-                Err(reason) => return folder.troubles.push((name, reason)),
+                Err(reason) => return folder.skipped.push((name, reason)),
             }
         } else {
             kind.is_dir()
@@ -90,7 +90,7 @@ impl RootScan<'_> {
             }
         } else if is_walked(self.root, &join(path, &name)) {
             if depth(path) + 1 > MAX_DEPTH {
-                folder.troubles.push((name, TroubleReason::TooDeep));
+                folder.skipped.push((name, SkipReason::TooDeep));
             } else {
                 folder.folders.push(name);
             }
@@ -98,19 +98,19 @@ impl RootScan<'_> {
     }
 
     /// Classifies the target of a link. A folder that is walked at its own path is not walked again, so links make no loops.
-    fn link_target(&self, handle: &Dir, folder: &str, link: &str) -> Result<LinkTarget, TroubleReason> {
-        let metadata = handle.metadata(link).map_err(|_| TroubleReason::LeadsOutside)?;
+    fn link_target(&self, handle: &Dir, folder: &str, link: &str) -> Result<LinkTarget, SkipReason> {
+        let metadata = handle.metadata(link).map_err(|_| SkipReason::OutsideRoot)?;
         if !metadata.is_dir() {
             return Ok(LinkTarget::File);
         }
-        let real = |path: &str| handle.canonicalize(or_dot(path)).map_err(|_| TroubleReason::LeadsOutside);
+        let real = |path: &str| handle.canonicalize(or_dot(path)).map_err(|_| SkipReason::OutsideRoot);
         let target = real(link)?.to_string_lossy().into_owned();
         let hidden = target.split('/').any(|segment| segment.starts_with('.') && segment != ".");
         if !hidden && is_walked(self.root, &target) && depth(&target) <= MAX_DEPTH {
             return Ok(LinkTarget::WalkedAnyway);
         }
         if !folder.is_empty() && real(folder)?.to_str() != Some(folder) {
-            return Err(TroubleReason::LinkWithinLink);
+            return Err(SkipReason::LinkWithinLink);
         }
         Ok(LinkTarget::Folder)
     }

@@ -136,7 +136,7 @@ pub fn unreadable(found: &FoundAsset, error: &ReadError, operator_limit: u64) ->
             format!("is declared by `{owner}` but missing on disk"),
             "the skill's author has to add the file or remove the entry",
         ),
-        ReadError::NotFound | ReadError::NotText(_) | ReadError::SetAside(_) => {
+        ReadError::NotFound | ReadError::NotText(_) | ReadError::Quarantined(_) => {
             ("no longer exists".to_owned(), "load the skill again")
         }
         ReadError::TooLarge(Oversize { size, limit }) => (

@@ -4,7 +4,7 @@ use super::{Tool, ToolName};
 use crate::answer::{Answer, ToolError};
 use crate::server::Server;
 use analytics::Event;
-use bindings::catalog::{Called, FoundSkill, LookupError, Reference};
+use bindings::catalog::{FoundSkill, LookupError, LookupKind, Reference};
 use call::Call;
 use guests::call::Broken;
 use guests::engine::EngineInstance;
@@ -60,7 +60,7 @@ impl SkillText {
         name: &str,
         limit: u64,
     ) -> Result<Result<Self, LookupError>, Broken> {
-        let skill = match engine.skill_of(name, Called::ByName)? {
+        let skill = match engine.skill_of(name, LookupKind::Name)? {
             Ok(skill) => skill,
             Err(error) => return Ok(Err(error)),
         };

@@ -5,7 +5,7 @@ use crate::answer::{Answer, ToolError};
 use crate::server::Server;
 use analytics::Event;
 use base::printable::printable;
-use bindings::catalog::Called;
+use bindings::catalog::LookupKind;
 use call::Call;
 use guests::engine::EngineInstance;
 use library::snapshot::Snapshot;
@@ -41,7 +41,7 @@ impl Tool for ReportUsage {
     async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
         let Self { skill_path: name, useful, comment } = self;
         let wanted = name.clone();
-        let question = move |engine: &mut EngineInstance, _: &Arc<Snapshot>| engine.skill_of(&wanted, Called::ByPath);
+        let question = move |engine: &mut EngineInstance, _: &Arc<Snapshot>| engine.skill_of(&wanted, LookupKind::Path);
         let found = server.catalog.ask_fresh(question, |found| Some(vec![found.as_ref().ok()?.summary.file.clone()]));
         let skill_path = match found.await? {
             Ok(skill) => skill.summary.address,

@@ -39,7 +39,7 @@ impl Tool for Skill {
         if !server.surface().skill_header {
             return Ok(Answer::Text(served.text.as_ref().to_owned()));
         }
-        let name = printable(&served.skill.summary.shown_name);
+        let name = printable(&served.skill.summary.display_name);
         let folder = server.shown_folder(&served.skill);
         Ok(Answer::Text(format!("Loading: {name}\nBase directory: {folder}\n\n{}", served.text)))
     }

@@ -7,7 +7,7 @@ use crate::contents::contents;
 use crate::server::Server;
 use analytics::Event;
 use base::printable::{counted, printable, quoted};
-use bindings::catalog::{AssetError, Called, FoundAsset, FoundSkill, LookupError};
+use bindings::catalog::{AssetError, FoundAsset, FoundSkill, LookupError, LookupKind};
 use bindings::library::ReadError;
 use bindings::types::Location;
 use call::Call;
@@ -107,7 +107,7 @@ fn find(
     path: &str,
     operator_limit: u64,
 ) -> Result<Result<Found, LookupError>, Broken> {
-    let skill = match engine.skill_of(name, Called::ByName)? {
+    let skill = match engine.skill_of(name, LookupKind::Name)? {
         Ok(skill) => skill,
         Err(error) => return Ok(Err(error)),
     };
@@ -169,7 +169,7 @@ fn read_all(folder: &ResourceFolder, files: Vec<SkillFile>, limit: u64) -> Conte
 
 fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
     let uri = &skill.summary.uri;
-    let name = printable(&skill.summary.shown_name);
+    let name = printable(&skill.summary.display_name);
     match content {
         Content::List(files) if files.is_empty() => {
             Answer::Text(format!("`{name}` has no files besides its instructions"))

@@ -120,7 +120,7 @@ fn from_read(error: ReadError) -> FileError {
         ReadError::NotFound => FileError::NotFound,
         ReadError::OutsideRoot => FileError::Escapes,
         ReadError::NoPermission | ReadError::NotAFile => FileError::NotPermitted,
-        ReadError::TooLarge(_) | ReadError::NotText(_) | ReadError::SetAside(_) | ReadError::Failed(_) => {
+        ReadError::TooLarge(_) | ReadError::NotText(_) | ReadError::Quarantined(_) | ReadError::Failed(_) => {
             FileError::Failed
         }
     }

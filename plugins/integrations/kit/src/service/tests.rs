@@ -119,7 +119,7 @@ fn redirects_are_followed_a_few_times() {
     };
     assert_eq!(message, "GET https://a.example/x was redirected more than 3 times");
     for nowhere in ["", "//c.example/", "x", "ftp://c.example/"] {
-        assert_eq!(beside("https://a.example/x", nowhere), None, "{nowhere}");
+        assert_eq!(resolve_location("https://a.example/x", nowhere), None, "{nowhere}");
     }
 }
 

@@ -66,7 +66,7 @@ fn describe(snapshot: &Snapshot) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (number, root) in snapshot.roots.iter().enumerate() {
         let folder = |folder: &crate::snapshot::Folder| {
-            format!("{:?} {:?} {:?} {:?}", folder.files, folder.folders, folder.links, folder.troubles)
+            format!("{:?} {:?} {:?} {:?}", folder.files, folder.folders, folder.links, folder.skipped)
         };
         all.extend(root.folders.iter().map(|(path, listed)| (format!("{number}:{path}/"), folder(listed))));
         all.extend(root.files().iter().map(|(path, file)| (format!("{number}:{path}"), format!("{:?}", file.text))));
