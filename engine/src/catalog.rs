@@ -105,7 +105,6 @@ impl Catalog {
 
     /// Replaces the edited skills in the index, or builds a new index.
     pub fn arrange(&mut self) {
-        self.texts.invalidate();
         match std::mem::take(&mut self.pending) {
             Pending::Edits(files) => self.apply_edits(&files),
             Pending::Rebuild(skills) => self.rebuild(skills),
@@ -113,6 +112,7 @@ impl Catalog {
     }
 
     fn rebuild(&mut self, mut skills: Vec<IndexedSkill>) {
+        self.texts.invalidate();
         self.problems = match self.duplicates {
             Duplicates::First => cross_checks::drop_duplicates(&self.labels, &mut skills),
             Duplicates::Refuse => Vec::new(),

@@ -70,9 +70,9 @@ impl Index {
         self.entries.iter().enumerate().map(|(number, entry)| (number, entry.skill.as_ref()))
     }
 
-    /// Returns the skills in order, for keeping beyond the next update.
-    pub fn shared_skills(&self) -> impl Iterator<Item = &Rc<Skill>> {
-        self.entries.iter().map(|entry| &entry.skill)
+    /// Returns a skill, for keeping beyond the next update.
+    pub fn shared_skill(&self, number: usize) -> &Rc<Skill> {
+        &self.entries[number].skill
     }
 
     pub fn resources(&self, number: usize) -> Option<&str> {

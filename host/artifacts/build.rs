@@ -6,7 +6,6 @@ mod manifest;
 mod compiler;
 
 use manifest::Manifest;
-use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
@@ -74,10 +73,9 @@ fn bundled(folder: &Path) -> String {
         }
     }
     files.sort();
-    let mut source = String::from("&[\n");
-    for file in files {
+    let entry = |file: &PathBuf| {
         let name = file.strip_prefix(folder).expect("found below it").to_string_lossy().replace('\\', "/");
-        writeln!(source, "({name:?}, include_bytes!({:?})),", file.display().to_string()).expect("a string grows");
-    }
-    source + "]\n"
+        format!("({name:?}, include_bytes!({:?})),", file.display().to_string())
+    };
+    format!("&[{}]", files.iter().map(entry).collect::<String>())
 }

@@ -1,7 +1,6 @@
 //! The manifests of the bundled guests, `plugins/*/*/plugin.yaml`, and the table that is generated from them.
 
 use serde::Deserialize;
-use std::fmt::Write as _;
 use std::path::Path;
 
 #[derive(Deserialize)]
@@ -63,46 +62,39 @@ impl Manifest {
     pub fn native(&self) -> Option<String> {
         self.package.as_ref().map(|package| format!("{}.cwasm", package.replace('-', "_")))
     }
+
+    /// Rust source for its native code.
+    fn code(&self) -> Option<String> {
+        self.native().map(|native| format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{native}\"))"))
+    }
 }
 
 /// Rust source for the tables of all bundled guests.
 pub fn tables(runtimes: &[Manifest], scorers: &[Manifest], integrations: &[Manifest]) -> String {
-    let mut source = String::new();
-    let code = |manifest: &Manifest| {
-        let native = manifest.native()?;
-        Some(format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{native}\"))"))
-    };
-    let compiled = |manifest: &Manifest| code(manifest).unwrap_or_else(|| panic!("{} has a package", manifest.name));
-    let write = &mut source;
-    writeln!(write, "pub static RUNTIMES: &[Runtime] = &[").expect("a string grows");
-    for manifest in runtimes {
+    let compiled = |manifest: &Manifest| manifest.code().unwrap_or_else(|| panic!("{} has a package", manifest.name));
+    let runtime = |manifest: &Manifest| {
         let Manifest { name, extensions, aliases, .. } = manifest;
-        let code = code(manifest).map_or("None".to_owned(), |code| format!("Some({code})"));
-        writeln!(
-            write,
-            "Runtime {{ name: {name:?}, extensions: &{extensions:?}, aliases: &{aliases:?}, code: {code} }},"
-        )
-        .expect("a string grows");
-    }
-    writeln!(write, "];\npub static SCORERS: &[Scorer] = &[").expect("a string grows");
-    for manifest in scorers {
-        writeln!(write, "Scorer {{ name: {:?}, code: {} }},", manifest.name, compiled(manifest))
-            .expect("a string grows");
-    }
-    writeln!(write, "];\npub static INTEGRATIONS: &[Integration] = &[").expect("a string grows");
-    for manifest in integrations {
+        let code = manifest.code().map_or("None".to_owned(), |code| format!("Some({code})"));
+        format!("Runtime {{ name: {name:?}, extensions: &{extensions:?}, aliases: &{aliases:?}, code: {code} }},")
+    };
+    let scorer = |manifest: &Manifest| format!("Scorer {{ name: {:?}, code: {} }},", manifest.name, compiled(manifest));
+    let integration = |manifest: &Manifest| {
         let service = manifest.service.as_ref().unwrap_or_else(|| panic!("{} has a service", manifest.name));
         let Service { address, posts, token_variable, token_header, token_required, probe } = service;
         let Probe { path, body, account } = probe;
-        writeln!(
-            write,
+        format!(
             "Integration {{ name: {:?}, code: {}, address: {address:?}, posts: {posts:?}, token_variable: {token_variable:?}, \
              token_header: {token_header:?}, token_required: {token_required}, probe_path: {path:?}, probe_body: {body:?}, \
              probe_account: {account:?} }},",
             manifest.name,
             compiled(manifest)
         )
-        .expect("a string grows");
-    }
-    source + "];\n"
+    };
+    format!(
+        "pub static RUNTIMES: &[Runtime] = &[{}];\npub static SCORERS: &[Scorer] = &[{}];\n\
+         pub static INTEGRATIONS: &[Integration] = &[{}];\n",
+        runtimes.iter().map(runtime).collect::<String>(),
+        scorers.iter().map(scorer).collect::<String>(),
+        integrations.iter().map(integration).collect::<String>()
+    )
 }

@@ -13,7 +13,6 @@ mod list;
 mod man;
 mod matching;
 mod mentions;
-mod misplaced_command;
 mod plugin;
 mod run;
 mod search;
@@ -224,7 +223,7 @@ impl Cli {
         }
         match self.command {
             None => {
-                misplaced_command::check(&self.serve.folders)?;
+                did_you_mean::check_folders(&self.serve.folders)?;
                 serve::run(self.serve)
             }
             Some(Command::Serve(serve)) => serve::run(serve),
@@ -254,27 +253,19 @@ impl Cli {
 
     /// The log filter, unless `SKILLCELL_LOG` sets one.
     pub fn log_filter(&self) -> &'static str {
-        // The output of these commands already contains what would be logged.
-        let is_quiet_command = matches!(
-            self.command,
-            Some(
-                Command::List(_)
-                    | Command::Search(_)
-                    | Command::Show(_)
-                    | Command::Lint(_)
-                    | Command::Doctor(_)
-                    | Command::Ui(_)
-            )
-        );
-        match (self.quiet || is_quiet_command && self.verbose == 0, self.verbose) {
-            // rmcp logs an error when a client disconnects before its response.
-            (true, _) => "error,rmcp::service=off",
+        use Command::{Doctor, Lint, List, Match, Search, Show, Ui};
+        match (self.quiet, self.verbose, &self.command) {
+            // The output of these commands already contains what would be logged.
+            (true, ..) | (_, 0, Some(List(_) | Search(_) | Show(_) | Lint(_) | Doctor(_) | Ui(_))) => {
+                // rmcp logs an error when a client disconnects before its response.
+                "error,rmcp::service=off"
+            }
             // Progress messages would only distract from the one result.
-            (false, 0) if matches!(self.command, Some(Command::Match(_))) => "warn",
+            (false, 0, Some(Match(_))) => "warn",
             // rmcp logs every error response as a warning, with its payload.
-            (false, 0) => "info,rmcp=error,rmcp::service=off",
-            (false, 1) => "debug,rmcp=warn",
-            (false, _) => "trace",
+            (false, 0, _) => "info,rmcp=error,rmcp::service=off",
+            (false, 1, _) => "debug,rmcp=warn",
+            (false, ..) => "trace",
         }
     }
 }

@@ -64,7 +64,6 @@ pub fn open(config: Config) -> anyhow::Result<App> {
             Err(error) => tracing::warn!("root `{}` at {} cannot be read: {error}", root.label, path.display()),
         }
     }
-    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
     let cache = code_cache(config.user_folders.as_ref());
     let executor = Arc::new(Executor::for_engines(cache.clone()).map_err(wasm_error)?);
     let world = match &config.engine {
@@ -73,13 +72,7 @@ pub fn open(config: Config) -> anyhow::Result<App> {
     }
     .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?;
     let config = Arc::new(config);
-    let terms = Terms {
-        roots: Arc::clone(&roots),
-        quarantine: Arc::new(Quarantine::default()),
-        file_limit: config.operator.max_size_bytes,
-        operator: config.operator.clone(),
-        duplicates: config.surface.duplicates,
-    };
+    let terms = terms(&config, Arc::clone(&roots));
     let scorers = match &config.scorers.choice {
         ScorerChoice::Keyword => None,
         choice => Scorers::open(ScorerWorld::new(cache.clone()).map_err(wasm_error)?, choice)
@@ -94,6 +87,22 @@ pub fn open(config: Config) -> anyhow::Result<App> {
     let (grants, home) = (Arc::clone(&config.grants), config.roots.home.clone());
     let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, home, script_world, record);
     Ok(App { catalog, config, terms, scripts, integrations })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` takes")]
+pub fn wasm_error(error: wasmtime::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot start WebAssembly: {error:#}")
+}
+
+/// What an engine over these roots is lent.
+pub fn terms(config: &Config, roots: Arc<[SkillRoot]>) -> Terms {
+    Terms {
+        roots,
+        quarantine: Arc::new(Quarantine::default()),
+        file_limit: config.operator.max_size_bytes,
+        operator: config.operator.clone(),
+        duplicates: config.surface.duplicates,
+    }
 }
 
 pub fn integrations(config: &Config, world: IntegrationWorld, record: Arc<Record>) -> Integrations {

@@ -14,8 +14,8 @@ use ::scripts::grants::Grants;
 use base::environment::variable;
 use base::user_folders::UserFolders;
 use bindings::catalog::OperatorSettings;
-use file::{FileProblem, RawConfig};
-use git::GitConfigError;
+use catalog::scorers::options::ScorerChoice;
+use file::RawConfig;
 use library::roots::{ClonedRepository, RootOptions};
 use mcp::surface::{Profile, Surface};
 use std::path::{Path, PathBuf};
@@ -45,17 +45,17 @@ pub struct Config {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(
-        "MAX_FILE_SIZE_MB is `{0}`, which is not a number of megabytes\nhint: set it to a number above 0, as in MAX_FILE_SIZE_MB=2"
+        "cannot read the configuration {path}: {reason}\nhint: make it readable or remove it, or choose another with --config FILE or SKILLCELL_CONFIG"
     )]
-    FileLimit(String),
-    #[error("cannot determine the working folder: {0}")]
-    WorkingFolder(std::io::Error),
-    #[error(transparent)]
-    File(#[from] FileProblem),
+    Unreadable { path: PathBuf, reason: std::io::Error },
+    #[error("{path}{position}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
+    Syntax { path: PathBuf, position: String, message: String },
+    /// A value of the file is invalid.
     #[error("{file}{line}: {message}", file = file.display())]
     Value { file: PathBuf, line: String, message: String },
+    /// The environment or an argument is invalid.
     #[error("{0}")]
-    Flag(String),
+    Outside(String),
 }
 
 /// The arguments of the command line that are settings.
@@ -79,8 +79,16 @@ pub struct CliArgs {
 
 /// Reads the operator's file and the environment. The command line takes precedence over both.
 pub fn resolve(args: CliArgs) -> Result<Config, ConfigError> {
-    let working_folder = std::env::current_dir().map_err(ConfigError::WorkingFolder)?;
+    let unknown = |error| ConfigError::Outside(format!("cannot determine the working folder: {error}"));
+    let working_folder = std::env::current_dir().map_err(unknown)?;
     resolve_in(args, &variable, &working_folder)
+}
+
+/// Like [`resolve`], for a command that does not rank skills: no scorer is loaded.
+pub fn resolve_unranked(args: CliArgs) -> Result<Config, ConfigError> {
+    let mut config = resolve(args)?;
+    config.scorers.choice = ScorerChoice::Keyword;
+    Ok(config)
 }
 
 /// Resolves the configuration of a process with the given environment and working folder.
@@ -92,7 +100,7 @@ pub fn resolve_in(
     let user_folders = UserFolders::find(variable);
     let default_file = user_folders.as_ref().map(UserFolders::config_file);
     let chosen_file = args.config.or_else(|| variable("SKILLCELL_CONFIG").map(PathBuf::from));
-    let mut raw = match (&chosen_file, &default_file) {
+    let raw = match (&chosen_file, &default_file) {
         (Some(chosen), _) => file::read(chosen)?,
         (None, Some(default)) if !file::is_absent(default) => file::read(default)?,
         (None, _) => RawConfig::default(),
@@ -107,28 +115,29 @@ pub fn resolve_in(
         _ => file.parent().unwrap_or(working_folder).join(text),
     };
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
-    let tools = surface::tools(&args.tools).map_err(ConfigError::Flag)?;
-    let endpoint = analytics::from_environment(variable).map_err(ConfigError::Flag)?;
+    let tools = surface::tools(&args.tools).map_err(ConfigError::Outside)?;
+    let endpoint = analytics::from_environment(variable).map_err(ConfigError::Outside)?;
     let surface = surface::resolve(args.profile, tools, &raw).map_err(invalid)?;
     let context = git::ResolveContext {
         variable,
         path: &path,
+        invalid: &invalid,
         working_folder,
         home: home.as_deref(),
         clones: user_folders.as_ref().map(UserFolders::clones),
     };
-    let git = git::resolve(raw.repos, raw.git, &raw.refresh, &context).map_err(|error| match error {
-        GitConfigError::InFile(message) => invalid(message),
-        GitConfigError::InVariable(message) => ConfigError::Flag(message),
-    })?;
-    let scorers = scorers::installed(raw.scorers, path).map_err(invalid)?;
-    let from_file = scorers::chosen(raw.matching.scorer.take(), &scorers, path).map_err(invalid)?;
+    let (repositories, git) = (raw.repos.unwrap_or_default(), raw.git.unwrap_or_default());
+    let git = git::resolve(repositories, git, &raw.refresh.unwrap_or_default(), &context)?;
+    let scorers = scorers::installed(raw.scorers.unwrap_or_default(), path).map_err(invalid)?;
+    let mut matching = raw.matching.unwrap_or_default();
+    let from_file = scorers::chosen(matching.scorer.take(), &scorers, path).map_err(invalid)?;
     let from_args = args.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
-    let scorer = from_args.map_err(|error| ConfigError::Flag(format!("--scorer {error}")))?.unwrap_or(from_file);
+    let scorer = from_args.map_err(|error| ConfigError::Outside(format!("--scorer {error}")))?.unwrap_or(from_file);
     let context = integrations::ResolveContext { variable, path: &path };
-    let integrations = integrations::resolve(raw.integrations, &context).map_err(invalid)?;
+    let integrations = integrations::resolve(raw.integrations.unwrap_or_default(), &context).map_err(invalid)?;
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
-    let scripts = scripts::resolve(raw.scripts, path).map_err(invalid)?;
+    let scripts = scripts::resolve(raw.scripts.unwrap_or_default(), path).map_err(invalid)?;
+    let (roots, assets) = (raw.roots.unwrap_or_default(), raw.assets.unwrap_or_default());
     Ok(Config {
         roots: RootOptions {
             main_clone: git.main.as_ref().map(clone),
@@ -137,18 +146,18 @@ pub fn resolve_in(
             environment: variable("SKILLS_DIR"),
             working_folder: working_folder.to_owned(),
             home: home.clone().filter(|home| home.is_absolute()),
-            user: args.user || raw.roots.user || surface.all_roots,
-            plugins: args.plugins || raw.roots.plugins || surface.all_roots,
+            user: args.user || roots.user || surface.all_roots,
+            plugins: args.plugins || roots.plugins || surface.all_roots,
         },
         frozen: args.frozen,
         engine: args.engine,
-        operator: content::resolve(&raw.matching, &raw.assets, file_limit, git.refresh, &scripts).map_err(invalid)?,
+        operator: content::resolve(&matching, &assets, file_limit, git.refresh, &scripts).map_err(invalid)?,
         scorers: catalog::scorers::options::Options { choice: scorer, installed: scorers },
         surface,
         scripts,
         git,
-        grants: Arc::new(scripts::grants(raw.grants, file.clone(), path).map_err(invalid)?),
-        analytics: analytics::resolve(&raw.analytics, endpoint, variable).map_err(invalid)?,
+        grants: Arc::new(scripts::grants(raw.grants.unwrap_or_default(), file.clone(), path).map_err(invalid)?),
+        analytics: analytics::resolve(&raw.analytics.unwrap_or_default(), endpoint, variable).map_err(invalid)?,
         integrations: Arc::new(integrations),
         user_folders,
     })
@@ -160,14 +169,22 @@ pub fn resolve_in(
     reason = "checked to be between 0 and 4096 megabytes"
 )]
 fn file_limit(text: &str) -> Result<u64, ConfigError> {
-    let megabytes: Option<f64> = text.trim().parse().ok();
-    let megabytes = megabytes.filter(|megabytes| *megabytes > 0.0 && *megabytes <= 4096.0);
-    megabytes.map(|megabytes| (megabytes * 1_048_576.0) as u64).ok_or_else(|| ConfigError::FileLimit(text.to_owned()))
+    match text.trim().parse::<f64>() {
+        Ok(megabytes) if megabytes > 0.0 && megabytes <= 4096.0 => Ok((megabytes * 1_048_576.0) as u64),
+        _ => Err(ConfigError::Outside(format!(
+            "MAX_FILE_SIZE_MB is `{text}`, which is not a number of megabytes\nhint: set it to a number above 0, as in MAX_FILE_SIZE_MB=2"
+        ))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An environment with only these variables.
+    pub fn lookup<'a>(variables: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    }
 
     #[test]
     fn a_file_limit_is_a_number_of_megabytes() {

@@ -1,8 +1,8 @@
 //! The binary: commands, configuration and the page of `skillcell ui`, wired to the crates below `host/crates` ([`compose`]).
 //!
 //! Owns the command line ([`cli`]), what the operator's file, the environment and flags mean ([`config`]), the local page
-//! ([`ui`]), and the filter that forbids starting programs ([`lockdown`]). Everything else is a crate of its own, and none of
-//! them knows this one.
+//! ([`ui`]), and the filter that forbids starting programs ([`lockdown`]). Must not know how a question is
+//! answered or a script is run: everything else is a crate of its own, and none of them knows this one.
 //!
 //! Start reading with [`cli`], where each command is a file.
 

@@ -2,16 +2,14 @@
 //!
 //! The server never starts one; the filter also stops native code that got into the process through a bug.
 
-#[derive(Debug, thiserror::Error)]
-#[error("cannot install the seccomp filter that forbids starting programs: {0}")]
-pub struct LockdownError(String);
-
 /// Forbids `execve` for this thread and everything it starts from now on. This cannot be undone.
 #[cfg(target_os = "linux")]
-pub fn forbid_exec() -> Result<(), LockdownError> {
+pub fn forbid_exec() -> anyhow::Result<()> {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
-    let failed = |error: &dyn std::fmt::Display| LockdownError(error.to_string());
+    let failed = |error: &dyn std::fmt::Display| {
+        anyhow::anyhow!("cannot install the seccomp filter that forbids starting programs: {error}")
+    };
     let forbidden = EXEC_SYSCALLS.iter().map(|syscall| (*syscall, Vec::new())).collect();
     let architecture = std::env::consts::ARCH.try_into().map_err(|error: seccompiler::BackendError| failed(&error))?;
     let refusal = SeccompAction::Errno(rustix::io::Errno::PERM.raw_os_error().cast_unsigned());
@@ -29,7 +27,7 @@ const EXEC_SYSCALLS: [i64; 2] = [221, 281];
 
 /// Does nothing: the filter exists only on Linux.
 #[cfg(not(target_os = "linux"))]
-pub fn forbid_exec() -> Result<(), LockdownError> {
+pub fn forbid_exec() -> anyhow::Result<()> {
     Ok(())
 }
 

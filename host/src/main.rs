@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("SKILLCELL_LOG").unwrap_or_else(|_| EnvFilter::new(cli.log_filter()));
     tracing_subscriber::fmt()
         .with_writer(|| progress::Log)
-        .with_ansi(Output::error().has_colors())
+        .with_ansi(Output::error().colors)
         .with_env_filter(filter)
         .with_target(false)
         .init();

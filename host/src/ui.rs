@@ -17,10 +17,10 @@ mod usage;
 use crate::config::Config;
 use ::catalog::scorers::panel::Panel;
 use ::catalog::{AskError, Catalog};
-use guard::{Guard, Refusal};
+use guard::{Guard, refusal};
 use guests::cache::Cache;
-use http_server::token::{Token, TokenProblem};
-use http_server::{self, HttpResponse};
+use http_server::HttpResponse;
+use http_server::token::Token;
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode};
 use library::roots::SkillRoot;
@@ -36,22 +36,13 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
 /// What the endpoints of the API read.
 pub struct UiState {
-    catalog: Catalog,
-    config: Arc<Config>,
-    roots: Arc<[SkillRoot]>,
+    pub catalog: Catalog,
+    pub config: Arc<Config>,
+    pub roots: Arc<[SkillRoot]>,
     /// Compiled scorers.
-    cache: Option<Arc<Cache>>,
+    pub cache: Option<Arc<Cache>>,
     /// The scorers of the last request.
-    panel: tokio::sync::Mutex<Option<Arc<Panel>>>,
-}
-
-/// Why the page cannot be served.
-#[derive(Debug, thiserror::Error)]
-pub enum UiProblem {
-    #[error("cannot listen on {address}: {reason}\nhint: omit `--port` to use a free port")]
-    Listen { address: SocketAddr, reason: std::io::Error },
-    #[error(transparent)]
-    Token(#[from] TokenProblem),
+    pub panel: tokio::sync::Mutex<Option<Arc<Panel>>>,
 }
 
 /// Serves the page on a local port until `shutdown`. Passes the address to `announce`.
@@ -60,9 +51,11 @@ pub async fn serve(
     port: u16,
     announce: impl FnOnce(&str),
     shutdown: CancellationToken,
-) -> Result<(), UiProblem> {
+) -> anyhow::Result<()> {
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let listen_failed = |reason| UiProblem::Listen { address, reason };
+    let listen_failed = |reason: std::io::Error| {
+        anyhow::anyhow!("cannot listen on {address}: {reason}\nhint: omit `--port` to use a free port")
+    };
     let listener = TcpListener::bind(address).await.map_err(listen_failed)?;
     let address = listener.local_addr().map_err(listen_failed)?;
     let (token, text) = Token::generate()?;
@@ -82,7 +75,7 @@ impl http_server::Handler for Handler {
     async fn handle(&self, _: IpAddr, request: Request<Incoming>) -> HttpResponse {
         let (head, _) = request.into_parts();
         let response = match self.guard.admit(&head) {
-            Err(refusal) => Err(refusal),
+            Err(status) => Err(status),
             Ok(None) => Ok(redirect(head.uri.path())),
             Ok(Some(path)) => tokio::select! {
                 biased;
@@ -90,16 +83,12 @@ impl http_server::Handler for Handler {
                 response = self.state.respond(path, head.uri.query().unwrap_or_default()) => response,
             },
         };
-        with_security_headers(response.unwrap_or_else(Refusal::response))
+        with_security_headers(response.unwrap_or_else(refusal))
     }
 }
 
 impl UiState {
-    pub fn new(catalog: Catalog, config: Arc<Config>, roots: Arc<[SkillRoot]>, cache: Option<Arc<Cache>>) -> Self {
-        Self { catalog, config, roots, cache, panel: tokio::sync::Mutex::default() }
-    }
-
-    async fn respond(&self, path: &str, query: &str) -> Result<HttpResponse, Refusal> {
+    async fn respond(&self, path: &str, query: &str) -> Result<HttpResponse, StatusCode> {
         let response = match path {
             "api/catalog" => catalog::catalog(self).await.map(|view| json(&view)),
             "api/skill" => skill::skill(self, query).await,
@@ -107,7 +96,7 @@ impl UiState {
             "api/grants" => grants::grants(self).await.map(|view| json(&view)),
             "api/audit" => Ok(audit::audit(self, query).await),
             "api/usage" => Ok(usage::usage(self).await),
-            file => return bundle::file(file).ok_or(Refusal::NotFound),
+            file => return bundle::file(file).ok_or(StatusCode::NOT_FOUND),
         };
         Ok(response.unwrap_or_else(|error: AskError| failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())))
     }

@@ -164,7 +164,7 @@ function script(entry, grant) {
 
 /** What a script needs, and whether the operator granted anything to its skill. */
 function needs(entry, grant) {
-  const needed = Object.entries(entry.needs ?? {}).filter(([, list]) => list.length > 0);
+  const needed = ['read', 'write', 'variables', 'hosts'].map(kind => [kind, entry.needs?.[kind] ?? []]).filter(([, list]) => list.length > 0);
   if (needed.length === 0) return null;
   const chips = needed.map(([kind, list]) => make('div', {}, make('dt', {}, kind), make('dd', { class: 'chips' }, list.map(one => untrusted(one, { class: 'chip' })))));
   const note = grant ? ['A grant for this skill is in the operator’s file: ', make('a', { href: '#/grants' }, 'see grants'), '.'] : ['No grant covers this skill, so it gets none of these.'];

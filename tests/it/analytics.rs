@@ -71,7 +71,8 @@ fn waiting_files(home: &Path) -> Vec<PathBuf> {
 
 /// Returns the unsent events, the oldest first.
 fn waiting(home: &Path) -> Vec<Value> {
-    let text: String = waiting_files(home).iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    // A server may send a file, and remove it, right after it was listed.
+    let text: String = waiting_files(home).iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 

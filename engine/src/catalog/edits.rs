@@ -83,6 +83,7 @@ impl Catalog {
             let Some(parsed) = self.contents[root as usize].files.get(path) else { continue };
             if let (Some(number), Some(skill)) = (self.index.number_of(file), &parsed.skill) {
                 self.index.replace(number, Rc::clone(skill));
+                self.texts.edit(number);
                 self.problems.extend(cross_checks::problems_of(&self.index, number));
             }
             self.problems.extend(parsed.findings.iter().map(|finding| finding.in_file(root, path)));

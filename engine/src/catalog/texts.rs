@@ -12,8 +12,10 @@ use std::rc::Rc;
 pub struct Texts {
     /// For each file its number and the skill that was last sent.
     sent: BTreeMap<(u32, String), Sent>,
-    /// Positions in the index in the order of the numbers. Empty until everything is sent.
+    /// Positions in the index in the order of the numbers, as of when everything was sent.
     order: Vec<usize>,
+    /// Positions of the skills that were edited since then. `None` if not everything was sent, or more has changed.
+    edited: Option<BTreeSet<usize>>,
 }
 
 struct Sent {
@@ -34,12 +36,15 @@ impl Texts {
         if resend {
             self.sent.values_mut().for_each(|sent| sent.skill = None);
         }
-        self.order.clear();
-        let mut changes = self.removed(index);
-        let mut free = self.free_numbers();
+        // Edits concern only the edited skills, however many there are.
+        let edited = self.edited.take().filter(|_| !resend);
+        let mut changes = if edited.is_some() { Vec::new() } else { self.removed(index) };
+        let positions: Vec<_> =
+            edited.as_ref().map_or_else(|| (0..index.count()).collect(), |edited| edited.iter().copied().collect());
+        let mut free = None;
         let mut bytes = 0;
         let mut complete = true;
-        for skill in index.shared_skills() {
+        for skill in positions.into_iter().map(|position| index.shared_skill(position)) {
             let key = (skill.root, skill.file.clone());
             let sent = self.sent.get(&key);
             if sent.and_then(|sent| sent.skill.as_ref()).is_some_and(|known| Rc::ptr_eq(known, skill)) {
@@ -49,27 +54,42 @@ impl Texts {
                 complete = false;
                 break;
             }
-            let number = sent.map_or_else(|| free.next(), |sent| sent.number);
+            let number = match sent {
+                Some(sent) => sent.number,
+                None => free.get_or_insert_with(|| self.free_numbers()).next(),
+            };
             let text = text_of(number, skill, body(skill));
             bytes += size(&text);
             changes.push(TextChange::Put(text));
             self.sent.insert(key, Sent { number, skill: Some(Rc::clone(skill)) });
         }
-        if complete {
+        let known = match &edited {
+            Some(_) => self.sent.len(),
+            None => self.sent.values().filter(|sent| sent.skill.is_some()).count(),
+        };
+        if complete && edited.is_none() {
             self.order = self.in_order(index);
         }
-        let known = self.sent.values().filter(|sent| sent.skill.is_some()).count();
+        self.edited = complete.then(BTreeSet::new);
         TextDelta { changes, complete, known: u32::try_from(known).unwrap_or(u32::MAX) }
     }
 
     /// Invalidates all scores until the scorer has received the changes.
     pub fn invalidate(&mut self) {
-        self.order.clear();
+        self.edited = None;
+    }
+
+    /// Invalidates all scores until the scorer has received the new text of the skill at this position in the index.
+    pub fn edit(&mut self, position: usize) {
+        if let Some(edited) = &mut self.edited {
+            edited.insert(position);
+        }
     }
 
     /// Pairs scores with the skills they belong to. `None` unless there is exactly one per skill.
     pub fn assign<'scores>(&'scores self, scores: &'scores [f64]) -> Option<impl Iterator<Item = (usize, f64)>> {
-        let fits = !scores.is_empty() && scores.len() == self.order.len();
+        let is_current = self.edited.as_ref().is_some_and(BTreeSet::is_empty);
+        let fits = is_current && !scores.is_empty() && scores.len() == self.order.len();
         fits.then(|| self.order.iter().copied().zip(scores.iter().copied()))
     }
 
@@ -237,13 +257,17 @@ mod tests {
     }
 
     proptest! {
-        /// However skills are added, removed and changed, and however the changes are split, the scorer ends up with
-        /// the current skills, and its scores are assigned to the right ones.
+        /// However skills are added, removed and edited, and however the changes are split or put off, the scorer ends
+        /// up with the current skills, and its scores are assigned to the right ones.
         #[test]
         fn a_scorer_stays_in_sync(
-            steps in prop::collection::vec((prop::collection::vec((0..6usize, 0..3usize), 1..5), any::<bool>(), 1..400u32), 1..8)
+            steps in prop::collection::vec(
+                (prop::collection::vec((0..6usize, 0..6usize), 1..5), any::<bool>(), prop::option::of(1..400u32)),
+                1..16,
+            )
         ) {
             let mut root = MemoryRoot::new("p");
+            let mut listed = Vec::new();
             let mut catalog = memory::catalog(vec![root.clone()], Duplicates::Refuse);
             let mut scorer = Scorer::default();
             for (edits, resend, max_bytes) in steps {
@@ -256,10 +280,16 @@ mod tests {
                         _ => root.file(&path, &format!("---\nkeywords: [k]\ndescription: d{what}\n---\nbody {what}\n")),
                     };
                 }
-                changes.splice(0..0, root.listings(0));
+                // Without a listing, the changes are edits.
+                let listings = root.listings(0);
+                if listings != listed {
+                    changes.splice(0..0, listings.clone());
+                    listed = listings;
+                }
                 catalog.roots[0] = Box::new(root.clone());
                 catalog.update(changes);
                 catalog.arrange();
+                let Some(max_bytes) = max_bytes else { continue };
                 if resend {
                     scorer = Scorer::default();
                 }
@@ -268,6 +298,10 @@ mod tests {
                 let mut known: Vec<String> = scorer.0.values().map(|text| text.path.clone()).collect();
                 known.sort();
                 prop_assert_eq!(&known, &there);
+                for text in scorer.0.values() {
+                    let file = Location { root: 0, path: format!("{}.md", text.path) };
+                    prop_assert_eq!(&text.body, &catalog.body(&file));
+                }
                 for path in there {
                     prop_assert_eq!(skill(&catalog, Some(&scorer.prefer(&path))), Some(path));
                 }

@@ -10,9 +10,8 @@ pub fn config() -> wasmtime::Config {
 
 /// For scripts and their runtimes, scorers and integrations: they consume fuel, and yield or are stopped at every tick.
 pub fn script_config() -> wasmtime::Config {
-    let mut config = wasmtime::Config::new();
+    let mut config = config();
     config.consume_fuel(true);
-    config.epoch_interruption(true);
     // Interpreters recurse where their scripts do. Unused stack takes no memory.
     config.max_wasm_stack(8 << 20);
     config.async_stack_size(10 << 20);

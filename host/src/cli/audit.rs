@@ -46,11 +46,9 @@ fn verify(audit: &Audit, json: bool) -> anyhow::Result<ExitCode> {
     if json {
         terminal::print(&format!("{}\n", json!({"lines": verdict.lines, "faults": faults})))?;
     } else {
-        let output = Output::standard();
-        let result = if faults.is_empty() {
-            output.paint(Tone::Good, "the record is intact")
-        } else {
-            output.paint(Tone::Bad, "the record was tampered with")
+        let result = match faults.as_slice() {
+            [] => Output::standard().paint(Tone::Good, "the record is intact"),
+            _ => Output::standard().paint(Tone::Bad, "the record was tampered with"),
         };
         let verdict = format!("{}: {result}", counted(verdict.lines, "line"));
         terminal::print_lines(&[&faults[..], &[verdict]].concat())?;

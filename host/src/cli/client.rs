@@ -12,12 +12,11 @@ mod toml;
 
 use super::Roots;
 use super::serve::preflight::{self, Environment};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use base::environment::variable;
 use base::user_folders::UserFolders;
 use clap::Args;
-use config_files::{BaseFolders, Client, ConfigFile, Scope, name_of};
-use edit_file::EditError;
+use config_files::{Client, ConfigFile, Scope, name_of};
 use entry::Entry;
 use library::roots::split_lists;
 use mcp::surface::Profile;
@@ -25,7 +24,9 @@ use merge::MergeError;
 use report::{Outcome, Report};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use terminal;
+
+/// The default name of the server in a client.
+pub const DEFAULT_NAME: &str = "skillcell";
 
 #[derive(Args)]
 pub struct ClientArguments {
@@ -41,7 +42,7 @@ pub struct ClientArguments {
     #[arg(long, value_enum, value_name = "NAME")]
     profile: Option<Profile>,
     /// The name of the server in the client; skills that mention tools expect `skillcell`
-    #[arg(long, value_name = "NAME", default_value = report::DEFAULT_NAME)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME)]
     name: String,
     /// Whether to use your own settings, or those of the project in the working folder
     #[arg(long, value_enum, default_value = "user")]
@@ -67,50 +68,22 @@ struct Action {
     remove: bool,
 }
 
-/// Why the client's file was not changed.
-#[derive(Debug, thiserror::Error)]
-enum ClientError {
-    #[error(
-        "{} cannot be parsed: {reason}\nhint: nothing was changed; fix the file first, the client cannot read it either",
-        file.display()
-    )]
-    Parse { file: PathBuf, reason: document::ParseError },
-    #[error("{}: {reason}\nhint: nothing was changed; check the file", file.display())]
-    Merge { file: PathBuf, reason: MergeError },
-    #[error(transparent)]
-    Edit(#[from] EditError),
-}
-
-impl ClientError {
-    fn new(file: &Path, reason: MergeError) -> Self {
-        match reason {
-            MergeError::Parse(reason) => Self::Parse { file: file.to_owned(), reason },
-            reason => Self::Merge { file: file.to_owned(), reason },
-        }
-    }
-}
-
 pub fn run(arguments: ClientArguments) -> anyhow::Result<ExitCode> {
     let ClientArguments { client, folders, more, profile, name, scope, action, json } = arguments;
     let working_folder = std::env::current_dir().context("the working folder cannot be found")?;
     let config_file = config_files::config_file(client, scope);
-    let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let bases = BaseFolders { home: home.as_deref(), project: &working_folder, variable: &variable };
+    let environment = Environment { variable: &variable, working_folder: &working_folder };
     let no_home =
         || format!("{}, so the client's settings cannot be found\nhint: set HOME", UserFolders::why_missing(variable));
-    let file = config_file.path_in(&bases).with_context(no_home)?;
+    let file = config_file.path_in(&environment).with_context(no_home)?;
     let entry = Entry::new(name, server_arguments(&folders, &more, profile, &working_folder)?, scope)?;
     if !action.remove {
         entry.check_for(client, config_file.title)?;
-        warn_if_it_fails(&entry, &working_folder);
+        warn_if_it_fails(&entry, &environment);
     }
     let (outcome, backup) = apply(&action, client, &config_file, &file, &entry)?;
     let report = Report { client, config_file, file, entry, outcome, backup };
-    if json {
-        terminal::print_json(&report.view())?;
-    } else {
-        terminal::print_lines(&report.lines())?;
-    }
+    terminal::print_report(json, &report.view(), &report.lines())?;
     Ok(ExitCode::from(u8::from(matches!(report.outcome, Outcome::Differs(_)))))
 }
 
@@ -125,10 +98,8 @@ fn server_arguments(
     for folder in split_lists(folders.iter().chain(&more.folders)) {
         let folder = absolute(working_folder, Path::new(folder));
         if !folder.is_dir() {
-            terminal::print_note(&format!(
-                "{} is not a folder yet; it is served as soon as it exists",
-                folder.display()
-            ));
+            let folder = folder.display();
+            terminal::print_note(&format!("{folder} is not a folder yet; it is served as soon as it exists"));
         }
         arguments.push(entry::path_text(&folder)?);
     }
@@ -144,9 +115,9 @@ fn server_arguments(
 }
 
 /// Warns if a server with this entry would exit immediately. Not an error, because the cause may be fixed later.
-fn warn_if_it_fails(entry: &Entry, working_folder: &Path) {
+fn warn_if_it_fails(entry: &Entry, environment: &Environment<'_>) {
     let Some(serve) = preflight::parse_serve(entry.arguments.iter().map(String::as_str)) else { return };
-    if let Err(error) = preflight::check(serve, &Environment { variable: &variable, working_folder }) {
+    if let Err(error) = preflight::check(serve, environment) {
         let error =
             format!("{error:#}").replace("`skillcell serve ./my-skills`", "`skillcell client CLIENT ./my-skills`");
         terminal::print_note(&format!("a server started like this exits immediately: {error}"));
@@ -166,22 +137,33 @@ fn apply(
     config_file: &ConfigFile,
     file: &Path,
     entry: &Entry,
-) -> Result<(Outcome, Option<PathBuf>), ClientError> {
-    // The settings of a user may hold secrets.
-    let mode = if config_file.scope == Scope::User { 0o600 } else { 0o666 };
+) -> anyhow::Result<(Outcome, Option<PathBuf>)> {
     let mut outcome = Outcome::Shown;
     if !action.remove && !action.write {
         return Ok((outcome, None));
     }
+    // The settings of a user may hold secrets.
+    let mode = if config_file.scope == Scope::User { 0o600 } else { 0o666 };
     let backup = edit_file::edit_file(file, mode, |text| {
         let merged = if action.remove {
             merge::remove_entry(text, config_file, &entry.name)
         } else {
             merge::insert_entry(text, config_file, client, entry, action.force)
         };
-        let (result, text) = merged.map_err(|reason| ClientError::new(file, reason))?;
+        let (result, text) = merged.map_err(|error| unchanged(file, &error))?;
         outcome = result;
-        Ok::<_, ClientError>(text)
+        anyhow::Ok(text)
     })?;
     Ok((outcome, backup))
+}
+
+/// Explains why the client's file was not changed.
+fn unchanged(file: &Path, error: &MergeError) -> anyhow::Error {
+    let file = file.display();
+    match error {
+        MergeError::Parse(_) => anyhow!(
+            "{file} cannot be parsed: {error}\nhint: nothing was changed; fix the file first, the client cannot read it either"
+        ),
+        _ => anyhow!("{file}: {error}\nhint: nothing was changed; check the file"),
+    }
 }

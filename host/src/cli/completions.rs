@@ -4,7 +4,6 @@ use super::Cli;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use std::process::ExitCode;
-use terminal;
 
 #[derive(Args)]
 pub struct Completions {

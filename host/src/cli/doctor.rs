@@ -2,28 +2,28 @@
 
 mod clients;
 mod grants;
-mod integrations;
 mod plugins;
 mod report;
 mod repositories;
 mod roots;
-mod storage;
 mod tools;
 
 use super::Roots;
 use crate::compose;
 use crate::config::{self, Config};
+use audit::Audit;
 use base::environment::variable;
+use base::printable::counted;
+use base::user_folders::UserFolders;
 use catalog::Scope;
 use catalog::scorers::options::ScorerChoice;
 use clap::Args;
-use git;
+use guests::cache::Cache;
 use report::{Check, Report};
 use roots::Inventory;
-use std::path::PathBuf;
 use std::process::ExitCode;
+use terminal::Output;
 use terminal::progress::Progress;
-use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct Doctor {
@@ -43,16 +43,10 @@ pub fn run(arguments: Doctor) -> anyhow::Result<ExitCode> {
         Ok(config) => check_all(config, arguments.online, &mut report)?,
         Err(error) => {
             report.add("configuration", vec![Check::failed(&error)]);
-            let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-            let project = std::env::current_dir().unwrap_or_default();
-            report.add("clients", clients::checks(home.as_deref(), &project));
+            report.add("clients", clients::checks(&std::env::current_dir().unwrap_or_default()));
         }
     }
-    if arguments.json {
-        terminal::print_json(&report.view())?;
-    } else {
-        terminal::print_lines(&report.lines(Output::standard()))?;
-    }
+    terminal::print_report(arguments.json, &report.view(), &report.lines(Output::standard()))?;
     Ok(ExitCode::from(u8::from(report.has_failed())))
 }
 
@@ -62,13 +56,13 @@ fn check_all(mut config: Config, online: bool, report: &mut Report) -> anyhow::R
     let (surface, scripts, grants) = (config.surface.clone(), config.scripts.enabled, config.grants.clone());
     let configuration = configuration(&config);
     let plugins = plugins::checks(&config);
-    let storage = storage::checks(config.user_folders.as_ref());
+    let storage = storage(config.user_folders.as_ref());
     if online {
         git::ask_credential_helper(&mut config.git);
     }
     let repositories = repositories::checks(&config, online);
-    let integrations = integrations::checks(&config);
-    let clients = clients::checks(config.roots.home.as_deref(), &config.roots.working_folder);
+    let integrations = config.integrations.all.iter().map(plugins::check_integration).collect();
+    let clients = clients::checks(&config.roots.working_folder);
     let inventory = read_roots(config)?;
     report.add("configuration", configuration);
     report.add("roots", roots::checks(&inventory));
@@ -87,6 +81,46 @@ fn configuration(config: &Config) -> Vec<Check> {
     let source = if file.exists() { file.display().to_string() } else { "there is no operator's file".to_owned() };
     let tools = config.surface.tools.len();
     vec![Check::ok(format!("{source}; {tools} tools are offered"))]
+}
+
+/// Checks the cache of compiled code and the audit record.
+fn storage(folders: Option<&UserFolders>) -> Vec<Check> {
+    let Some(folders) = folders else {
+        let reason = UserFolders::why_missing(variable);
+        let what = format!("{reason}, so compiled code is not cached and there is no audit record");
+        return vec![Check::warn(what, "set HOME where the server is started")];
+    };
+    vec![cache(folders), record(folders)]
+}
+
+fn cache(folders: &UserFolders) -> Check {
+    let folder = folders.native_code();
+    match Cache::open(&folder, &folders.cache_key()) {
+        Ok(_) => {
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            let files = entries.filter_map(|entry| entry.metadata().ok()).filter(std::fs::Metadata::is_file);
+            let (files, bytes) = files.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.len()));
+            Check::ok(format!("compiled code: {}, {}, {bytes} bytes", folder.display(), counted(files, "file")))
+        }
+        Err(error) => Check::warned(&format!("compiled code is not cached: {error}")),
+    }
+}
+
+fn record(folders: &UserFolders) -> Check {
+    let folder = folders.audit();
+    let verified = Audit::open(&folder, &folders.audit_key())
+        .map_err(|error| error.to_string())
+        .and_then(|audit| audit.verify().map_err(|error| error.to_string()));
+    match verified {
+        Ok(verdict) if verdict.faults.is_empty() => {
+            Check::ok(format!("audit record: {}, {}, intact", folder.display(), counted(verdict.lines, "line")))
+        }
+        Ok(_) => Check::fail(
+            format!("audit record: {} was tampered with", folder.display()),
+            "run `skillcell audit verify` to see where",
+        ),
+        Err(error) => Check::failed(&format!("scripts and queries are disabled: {error}")),
+    }
 }
 
 /// Reads the roots, or returns why that fails. Repositories are not synced.

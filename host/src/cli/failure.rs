@@ -2,7 +2,6 @@
 
 use serde_json::json;
 use std::process::ExitCode;
-use terminal;
 
 /// Reports the reason and returns exit code 1.
 pub fn report(message: &str, json: bool) -> anyhow::Result<ExitCode> {

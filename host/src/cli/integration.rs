@@ -8,17 +8,13 @@ use base::printable::{counted, printable, quoted};
 use clap::{Args, Subcommand};
 use guests::executor::Executor;
 use guests::integration::IntegrationWorld;
-use integrations;
-use integrations::options::Integration;
-use integrations::options::Source;
-use integrations::options::Token;
-use integrations::options::TokenValue;
+use integrations::options::{Integration, Source, Token, TokenValue};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use terminal::Output;
 use terminal::progress::Progress;
-use terminal::{self, Output};
 
 #[derive(Args)]
 pub struct IntegrationArguments {
@@ -35,8 +31,9 @@ enum Command {
         /// Print the list as JSON
         #[arg(long)]
         json: bool,
-        #[command(flatten)]
-        operator: Operator,
+        /// The operator's configuration; by default `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
     },
     /// Test the component, the token and the service of an integration; exit code 1 if one does not work
     ///
@@ -47,41 +44,28 @@ enum Command {
         /// Print the outcome as JSON
         #[arg(long)]
         json: bool,
-        #[command(flatten)]
-        operator: Operator,
+        /// The operator's configuration; by default `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
     },
 }
 
-#[derive(Args)]
-struct Operator {
-    /// The operator's configuration; by default `SKILLCELL_CONFIG`, or `~/.config/skillcell/config.yaml`
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-}
-
-impl Operator {
-    fn resolve(self) -> Result<Config, config::ConfigError> {
-        config::resolve(CliArgs { config: self.config, ..CliArgs::default() })
-    }
-}
-
 pub fn run(arguments: IntegrationArguments) -> anyhow::Result<ExitCode> {
+    let resolve = |config| config::resolve(CliArgs { config, ..CliArgs::default() });
     match arguments.command {
-        Command::List { json, operator } => list(&operator.resolve()?, json),
-        Command::Test { name, json, operator } => test(operator.resolve()?, &name, json),
+        Command::List { json, config } => list(&resolve(config)?, json),
+        Command::Test { name, json, config } => test(resolve(config)?, &name, json),
     }
 }
 
 fn list(config: &Config, json: bool) -> anyhow::Result<ExitCode> {
     let all = &config.integrations.all;
     if json {
-        let views: Vec<Value> = all.iter().map(view).collect();
-        terminal::print_json(&views)?;
-        return Ok(ExitCode::SUCCESS);
+        terminal::print_json(&all.iter().map(view).collect::<Vec<_>>())?;
+    } else {
+        let heading = ["NAME", "STATE", "ADDRESS", "TOKEN", "FROM", "DIGEST"];
+        terminal::print_lines(&table(Output::standard(), &heading, all.iter().map(row)))?;
     }
-    let heading = ["NAME", "STATE", "ADDRESS", "TOKEN", "FROM", "DIGEST"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = [heading].into_iter().chain(all.iter().map(row)).collect();
-    terminal::print_lines(&table(Output::standard(), &rows))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -138,10 +122,9 @@ fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
         let names: Vec<String> = config.integrations.all.iter().map(|known| known.name.clone()).collect();
         anyhow::bail!("there is no integration `{}`\nhint: choose from {}", printable(name), quoted(&names));
     };
-    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
     let cache = compose::code_cache(config.user_folders.as_ref());
-    let executor = Arc::new(Executor::for_scripts(cache).map_err(wasm_error)?);
-    let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
+    let executor = Arc::new(Executor::for_scripts(cache).map_err(compose::wasm_error)?);
+    let world = IntegrationWorld::new(executor).map_err(compose::wasm_error)?;
     let all = compose::integrations(&config, world, Arc::new(compose::audit_record(&config)));
     let runtime = compose::tokio_runtime()?;
     let progress = Progress::start_indeterminate(&format!("asking {name}"));
@@ -152,19 +135,16 @@ fn test(config: Config, name: &str, json: bool) -> anyhow::Result<ExitCode> {
     let component =
         tested.component.as_ref().map(|count| format!("works, and suggests {}", counted(*count, "question")));
     let outcomes = [("component", component.map_err(Clone::clone)), ("service", tested.service.clone())];
-    if json {
-        let view = |outcome: &Result<String, String>| match outcome {
-            Ok(message) | Err(message) => json!({"works": outcome.is_ok(), "told": message}),
-        };
-        let parts: serde_json::Map<String, Value> =
-            outcomes.iter().map(|(part, outcome)| ((*part).to_owned(), view(outcome))).collect();
-        terminal::print_json(&json!({"name": name, "works": tested.works(), "parts": parts}))?;
-    } else {
-        let line = |(part, outcome): &(&str, Result<String, String>)| match outcome {
-            Ok(message) => format!("{name}: the {part} {message}"),
-            Err(message) => format!("{name}: the {part} does not work: {message}"),
-        };
-        terminal::print_lines(&outcomes.iter().map(line).collect::<Vec<_>>())?;
-    }
+    let part_view = |outcome: &Result<String, String>| match outcome {
+        Ok(message) | Err(message) => json!({"works": outcome.is_ok(), "told": message}),
+    };
+    let parts: serde_json::Map<String, Value> =
+        outcomes.iter().map(|(part, outcome)| ((*part).to_owned(), part_view(outcome))).collect();
+    let line = |(part, outcome): &(&str, Result<String, String>)| match outcome {
+        Ok(message) => format!("{name}: the {part} {message}"),
+        Err(message) => format!("{name}: the {part} does not work: {message}"),
+    };
+    let view = json!({"name": name, "works": tested.works(), "parts": parts});
+    terminal::print_report(json, &view, &outcomes.iter().map(line).collect::<Vec<_>>())?;
     Ok(ExitCode::from(u8::from(!tested.works())))
 }

@@ -11,16 +11,14 @@ mod sarif;
 pub use codes::CodeInfo;
 
 use super::Roots;
-use super::mentions::Offer;
 use crate::compose::{self, App};
 use crate::config;
 use anyhow::bail;
 use base::printable::printable;
-use catalog::scorers::options::ScorerChoice;
 use clap::{Args, ValueEnum};
 use codes::Codes;
 use inspect::Inspection;
-use report::{CheckedMention, Folders, Report};
+use report::{Folders, Report};
 use std::path::Path;
 use std::process::ExitCode;
 use terminal::{self, Output};
@@ -83,16 +81,10 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
             bail!("there is no folder `{}`\nhint: {hint}", printable(folder));
         }
     }
-    let mut config = config::resolve(cli_args)?;
-    // Ranking is not needed.
-    config.scorers.choice = ScorerChoice::Keyword;
+    let config = config::resolve_unranked(cli_args)?;
     let codes = Codes::of(&config)?;
     if arguments.codes {
-        if json {
-            terminal::print_json(&codes)?;
-        } else {
-            terminal::print_lines(&codes.lines(Output::standard()))?;
-        }
+        terminal::print_report(json, &codes, &codes.lines(Output::standard()))?;
         return Ok(ExitCode::SUCCESS);
     }
     codes.check(&allow)?;
@@ -104,29 +96,15 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
             (true, false) => fix::fix(app, &folders, &allow).await?,
             (false, _) => (Vec::new(), Inspection::run(app, &folders, &allow).await?),
         };
-        let mut report = create_report(app, inspection, folders, allow);
+        let mut report = Report::new(inspection, folders, allow, &app.config.surface);
         report.fixed = fixed;
         Ok(report)
     })?;
-    if json {
-        terminal::print_json(&report)?;
-    } else if sarif {
+    if sarif {
         terminal::print_json(&sarif::sarif(&report, &codes, &working_folder))?;
     } else {
-        terminal::print_lines(&lines::lines(&report, Output::standard()))?;
+        terminal::print_report(json, &report, &lines::lines(&report, Output::standard()))?;
     }
     let failed = report.errors > 0 || deny == Some(Deny::Warnings) && report.warnings > 0;
     Ok(ExitCode::from(u8::from(failed)))
-}
-
-fn create_report(app: &App, inspection: Inspection, folders: Folders, allow: Vec<String>) -> Report {
-    let mut report = Report::new(folders, inspection.skills, allow);
-    for file in inspection.files {
-        report.add(file.reviewed);
-    }
-    for mention in inspection.mentions {
-        let offer = Offer::of(&mention, &app.config.surface);
-        report.add_mention(CheckedMention { mention, offer });
-    }
-    report.sorted()
 }

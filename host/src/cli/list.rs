@@ -5,7 +5,6 @@ use super::table::{self, end_of};
 use crate::compose::{self, App};
 use crate::config;
 use base::printable::{counted, printable_up_to};
-use catalog::scorers::options::ScorerChoice;
 use clap::Args;
 use std::process::ExitCode;
 use terminal::{self, Output};
@@ -26,9 +25,7 @@ const MAX_LENGTH: usize = 4_096;
 
 pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
     let options = arguments.roots.to_shell();
-    let mut config = config::resolve(arguments.roots.cli_args())?;
-    // Ranking is not needed.
-    config.scorers.choice = ScorerChoice::Keyword;
+    let config = config::resolve_unranked(arguments.roots.cli_args())?;
     let listed = compose::with_app(config, async |app: &App| {
         let wanted = ListOptions { model: app.config.surface.only_model, ..ListOptions::everything() };
         Ok(ListView::of(&app.catalog, &app.terms.roots, wanted, Vec::new()).await?)
@@ -59,8 +56,8 @@ fn lines(skills: &[SkillView], output: Output) -> Vec<String> {
     let row = |skill: &SkillView| {
         let name = printable_up_to(&skill.display_name, MAX_LENGTH);
         // Keeps at least half of the line for the description.
-        let name = output.columns().map_or(name.clone(), |columns| end_of(&name, columns / 2));
+        let name = output.columns.map_or(name.clone(), |columns| end_of(&name, columns / 2));
         vec![name, model_name(skill.model).to_owned(), printable_up_to(&skill.meta.description, MAX_LENGTH)]
     };
-    table::list(output, &["NAME", "KIND", "DESCRIPTION"], skills.iter().map(row).collect())
+    table::list(output, &["NAME", "KIND", "DESCRIPTION"], skills.iter().map(row))
 }

@@ -6,7 +6,6 @@ use clap::{Args, CommandFactory as _};
 use clap_mangen::Man;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use terminal;
 
 #[derive(Args)]
 pub struct Manual {
@@ -28,11 +27,8 @@ pub fn run(arguments: &Manual) -> anyhow::Result<ExitCode> {
                 std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
             written.with_context(|| format!("cannot write pages into {}", folder.display()))?;
             let page = folder.join("skillcell.1");
-            terminal::print(&format!(
-                "wrote the pages to {0}; read one with `man {1}`\n",
-                folder.display(),
-                page.display()
-            ))?;
+            let (folder, page) = (folder.display(), page.display());
+            terminal::print(&format!("wrote the pages to {folder}; read one with `man {page}`\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)

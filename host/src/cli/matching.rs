@@ -52,8 +52,7 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
         bail!("the task is empty\nhint: describe the task, as in `skillcell match \"build a login form\"`");
     }
     let explain = arguments.explain || arguments.json;
-    let result = compose::with_app(config, async |app: &App| find_skill(app, context, explain).await);
-    let (found, explained) = result?;
+    let (found, explained) = compose::with_app(config, async |app: &App| find_skill(app, context, explain).await)?;
     let no_match = matches!(found, Answer::NoMatch);
     let output = Output::standard();
     match explained {
@@ -70,11 +69,9 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
 
 /// Finds the skill for a task, with an explanation if requested.
 async fn find_skill(app: &App, context: String, explain: bool) -> anyhow::Result<(Answer, Option<Explanation>)> {
-    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
-    let load =
-        || Panel::load(&app.config.scorers, compose::code_cache(app.config.user_folders.as_ref())).map_err(wasm_error);
     let _progress = explain.then(|| Progress::start_indeterminate("asking every scorer"));
-    let panel = explain.then(load).transpose()?;
+    let load = || Panel::load(&app.config.scorers, compose::code_cache(app.config.user_folders.as_ref()));
+    let panel = explain.then(load).transpose().map_err(compose::wasm_error)?;
     Ok(panel::answer(&app.catalog, panel.map(Arc::new), context).await?)
 }
 

@@ -14,6 +14,9 @@ const SERVER_NAME: &str = "skillcell";
 /// The most mentions that are reported.
 pub const MAX_MENTIONS: u32 = 10_000;
 
+const UNLISTED_ADVICE: &str = "add it to `tools`, or choose another `profile`, in the operator's file";
+const UNKNOWN_ADVICE: &str = "remove it, or name one of the tools in docs/tools.md";
+
 /// Whether this server offers a tool.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "offer", rename_all = "kebab-case")]
@@ -22,7 +25,7 @@ pub enum Offer {
     /// This server has the tool, but its configuration does not offer it.
     #[serde(rename = "left-out")]
     Unlisted,
-    /// This server has no such tool; `close` has similar names.
+    /// This server has no such tool; `close` has the full names of similar ones, closest first.
     Unknown {
         close: Vec<String>,
     },
@@ -47,7 +50,10 @@ impl Offer {
         match (is_ours(&mention.server), ToolName::find(&mention.tool)) {
             (true, Some(tool)) if offered(&tool) => Self::Offered,
             (true, Some(_)) => Self::Unlisted,
-            (true, None) => Self::Unknown { close: close_tools(&mention.tool, surface) },
+            (true, None) => {
+                let close = close_names(&mention.tool, surface.tools.iter().map(|tool| tool.name()));
+                Self::Unknown { close: close.iter().map(|name| full_name(SERVER_NAME, name)).collect() }
+            }
             (false, Some(tool)) if offered(&tool) => Self::OfferedAs { name: full_name(SERVER_NAME, tool.name()) },
             (false, _) => Self::Elsewhere,
         }
@@ -60,13 +66,13 @@ impl Offer {
             Self::Unlisted => Some(MentionProblem {
                 code: "tool-left-out",
                 message: format!("this configuration does not offer the tool `{tool}`"),
-                advice: "add it to `tools`, or choose another `profile`, in the operator's file".to_owned(),
+                advice: UNLISTED_ADVICE.to_owned(),
             }),
             Self::Unknown { close } => Some(MentionProblem {
                 code: "unknown-tool",
                 message: format!("{SERVER_NAME} has no tool `{tool}`"),
                 advice: match close.as_slice() {
-                    [] => "remove it, or name one of the tools in docs/tools.md".to_owned(),
+                    [] => UNKNOWN_ADVICE.to_owned(),
                     close => format!("close names are {}", quoted(close)),
                 },
             }),
@@ -99,45 +105,34 @@ fn is_ours(server: &str) -> bool {
 
 /// The problem codes that a mention can have.
 pub fn codes() -> [CodeInfo; 2] {
-    let info = |code: &str, summary: &str, advice: &str| CodeInfo {
+    [
+        ("tool-left-out", "a skill mentions a tool that this configuration does not offer", UNLISTED_ADVICE),
+        ("unknown-tool", "a skill mentions a tool that this server does not have", UNKNOWN_ADVICE),
+    ]
+    .map(|(code, summary, advice)| CodeInfo {
         code: code.to_owned(),
         severity: "warning",
         summary: summary.to_owned(),
         advice: advice.to_owned(),
         mechanical: false,
-    };
-    [
-        info(
-            "tool-left-out",
-            "a skill mentions a tool that this configuration does not offer",
-            "add it to `tools`, or choose another `profile`, in the operator's file",
-        ),
-        info(
-            "unknown-tool",
-            "a skill mentions a tool that this server does not have",
-            "remove it, or name one of the tools in docs/tools.md",
-        ),
-    ]
-}
-
-/// The full names of offered tools with a similar name, closest first.
-fn close_tools(tool: &str, surface: &Surface) -> Vec<String> {
-    let close = close_names(tool, surface.tools.iter().map(|tool| tool.name()));
-    close.into_iter().map(|name| full_name(SERVER_NAME, name)).collect()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use bindings::types::Location;
-    use mcp::surface::{Overrides, Profile};
+    use mcp::surface::Profile;
 
     fn offer(server: &str, tool: &str, tools: &[ToolName]) -> Offer {
         let file = Location { root: 0, path: "a.md".to_owned() };
         let (server, tool) = (server.to_owned(), tool.to_owned());
         let mention = Mention { skill: "a".to_owned(), file, line: 1, column: 1, server, tool };
-        let overrides = Overrides { tools: (!tools.is_empty()).then(|| tools.to_vec()), ..Overrides::default() };
-        Offer::of(&mention, &Profile::default().surface(overrides))
+        let mut surface = Profile::default().surface();
+        if !tools.is_empty() {
+            surface.tools = tools.to_vec();
+        }
+        Offer::of(&mention, &surface)
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod check;
 mod contents;
 pub mod list;
 mod new;
-mod report;
 mod self_test;
 
 use clap::{Args, Subcommand};

@@ -14,7 +14,7 @@ use catalog::Scope;
 use git::{self, Repositories};
 use library::watch::Watcher;
 use mcp::http;
-use mcp::http::config::{HttpConfig, HttpProblem};
+use mcp::http::config::{HttpArgs, HttpConfig};
 use mcp::notifications;
 use mcp::requests::Cancellations;
 use mcp::server::{Server, Shared, State, Transport};
@@ -36,8 +36,10 @@ const BLOCKING_THREADS: usize = 8;
 const MAX_OPEN_FILES: u64 = 16_384;
 
 pub fn run(arguments: Serve) -> anyhow::Result<ExitCode> {
-    let (cli_args, http) = arguments.cli_args();
-    let http = http_config(http)?;
+    let (cli_args, Http { address, token_file, behind_tls_proxy, names }) = arguments.cli_args();
+    let token = variable("SKILLCELL_HTTP_TOKEN");
+    let http_args = |address| HttpArgs { address, behind_tls_proxy, names, token_file, token };
+    let http = address.map(http_args).map(HttpConfig::resolve).transpose()?;
     let mut config = config::resolve(cli_args)?;
     git::ask_credential_helper(&mut config.git);
     // Before the first thread starts, so that it applies to all of them.
@@ -79,11 +81,10 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
     let records = config.user_folders.as_ref().map(|folders| folders.records.as_path());
     let usage = Usage::open(&config.analytics, records, config.roots.home.as_deref());
     let repositories = Repositories::new(&config.git, config.roots.names_folders());
-    let options = mcp::options::Options { surface: config.surface.clone(), frozen: config.frozen };
-    let state = State::default();
-    let shared = Shared { catalog, options, terms, scripts, integrations, repositories, transport, state };
+    let (surface, frozen, state) = (config.surface.clone(), config.frozen, State::default());
+    let shared = Shared { catalog, surface, frozen, terms, scripts, integrations, repositories, transport, state };
     let server = Server::new(shared, cancellations.clone(), usage);
-    if server.options.frozen {
+    if server.frozen {
         freeze(&server);
     } else {
         keep_fresh(&server, shutdown.clone());
@@ -103,14 +104,6 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
     tracing::info!("shutting down");
     tokio::join!(scripts.drain(), integrations.drain());
     Ok(())
-}
-
-/// Resolves the HTTP options, if the server uses HTTP.
-fn http_config(arguments: Http) -> Result<Option<HttpConfig>, HttpProblem> {
-    let Http { address, token_file, behind_tls_proxy, names } = arguments;
-    let token = variable("SKILLCELL_HTTP_TOKEN");
-    let options = |address| http::config::HttpArgs { address, behind_tls_proxy, names, token_file, token };
-    address.map(options).map(HttpConfig::resolve).transpose()
 }
 
 /// Raises the soft limit of open files to the hard limit, as far as it is useful.
@@ -141,13 +134,13 @@ fn keep_fresh(server: &Server, shutdown: CancellationToken) {
     let (catalog, repositories) = (server.catalog.clone(), server.repositories.clone());
     let roots = Arc::clone(&server.terms.roots);
     catalog.trust(watcher.sync_cookies());
-    let (calm, calms) = watch::channel(());
-    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), calms, shutdown));
+    let (quiet, is_quiet) = watch::channel(());
+    tokio::spawn(notifications::announce(server.clone(), disturbances.clone(), is_quiet, shutdown));
     tokio::spawn(async move {
         if !roots.iter().any(|root| root.path().is_dir()) {
             repositories.wait_for_first_clones(&catalog).await;
         }
-        catalog.follow_disk(watcher, disturbances, calm);
+        catalog.follow_disk(watcher, disturbances, quiet);
         repositories.keep_synced(&catalog, &roots).await;
     });
 }

@@ -5,8 +5,7 @@ use crate::compose::{self, App};
 use crate::config;
 use anyhow::bail;
 use base::printable::{printable, printable_text};
-use bindings::catalog::{Answer, Request};
-use catalog::scorers::options::ScorerChoice;
+use bindings::catalog::{Answer, LookupError, Request};
 use catalog::{Served, no_skill};
 use clap::Args;
 use serde::Serialize;
@@ -38,24 +37,18 @@ struct FileView {
     text: String,
 }
 
-/// The requested text, or why there is no such skill.
-type Lookup = Result<Text, String>;
-
 enum Text {
     File(Box<FileView>),
     Aggregated(Box<Answer>),
 }
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
-    let mut config = config::resolve(arguments.roots.cli_args())?;
-    // Ranking is not needed.
-    config.scorers.choice = ScorerChoice::Keyword;
-    let (name, aggregated) = (arguments.name, arguments.aggregated);
-    let lookup = compose::with_app(config, async |app: &App| find(app, &name, aggregated).await)?;
-    match lookup {
-        Err(reason) => return failure::report(&reason, arguments.json),
-        Ok(Text::File(file)) if arguments.json => terminal::print_json(&file)?,
-        Ok(Text::Aggregated(found)) if arguments.json => terminal::print_json(&FoundView::plain(*found))?,
+    let Show { name, aggregated, json, roots } = arguments;
+    let config = config::resolve_unranked(roots.cli_args())?;
+    match compose::with_app(config, async |app: &App| find(app, &name, aggregated).await)? {
+        Err(error) => return failure::report(&no_skill(&printable(&name), &error), json),
+        Ok(Text::File(file)) if json => terminal::print_json(&file)?,
+        Ok(Text::Aggregated(found)) if json => terminal::print_json(&FoundView::plain(*found))?,
         Ok(Text::File(file)) => print(&file.text)?,
         Ok(Text::Aggregated(found)) => match *found {
             Answer::Matched(found) => print(&format!("{}\n", found.content.trim_end()))?,
@@ -65,20 +58,15 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn find(app: &App, name: &str, aggregated: bool) -> anyhow::Result<Lookup> {
+async fn find(app: &App, name: &str, aggregated: bool) -> anyhow::Result<Result<Text, LookupError>> {
     let served = match app.catalog.skill(name).await? {
-        Ok(served) => served,
-        Err(error) => return Ok(Err(no_skill(&printable(name), &error))),
+        Ok(served) if aggregated => served,
+        Ok(served) => return Ok(Ok(Text::File(Box::new(view(app, &served))))),
+        Err(error) => return Ok(Err(error)),
     };
-    if !aggregated {
-        return Ok(Ok(Text::File(Box::new(view(app, &served)))));
-    }
     let request = Request { context: String::new(), chosen: Some(served.skill.summary.address.clone()) };
     let found = app.catalog.ask_all(move |engine, _| engine.find(&request, None)).await?;
-    Ok(match found {
-        Ok(found) => Ok(Text::Aggregated(Box::new(found))),
-        Err(error) => Err(no_skill(&printable(name), &error)),
-    })
+    Ok(found.map(|found| Text::Aggregated(Box::new(found))))
 }
 
 fn view(app: &App, served: &Served) -> FileView {

@@ -8,7 +8,7 @@ use base::printable::printable;
 use base::user_folders::UserFolders;
 use clap::Args;
 use std::process::ExitCode;
-use terminal::{self, Output};
+use terminal::Output;
 
 #[derive(Args)]
 pub struct Stats {
@@ -24,11 +24,7 @@ pub fn run(arguments: &Stats) -> anyhow::Result<ExitCode> {
     let folders = UserFolders::find(variable)
         .with_context(|| format!("{}, so there is no history", UserFolders::why_missing(variable)))?;
     let summary = summary(&folders.records);
-    if arguments.json {
-        terminal::print_json(&summary)?;
-    } else {
-        terminal::print_lines(&lines(&summary, &folders, Output::standard()))?;
-    }
+    terminal::print_report(arguments.json, &summary, &lines(&summary, &folders, Output::standard()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -37,10 +33,7 @@ fn lines(summary: &Summary, folders: &UserFolders, output: Output) -> Vec<String
         let hint = format!("hint: add `analytics: {{enabled: true}}` to {}", folders.config_file().display());
         return vec!["no history yet".to_owned(), hint];
     };
-    let rows: Vec<Vec<String>> = summary.skills.iter().map(row).collect();
-    let header: Vec<String> = COLUMNS.map(str::to_owned).into();
-    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    let mut lines = table(output, &rows);
+    let mut lines = table(output, &COLUMNS, summary.skills.iter().map(row));
     let Summary { no_match, ambiguous, events_waiting, events_dropped, .. } = summary;
     let since = printable(since);
     lines.push(format!("since {since}: no match {no_match}, ambiguous {ambiguous}"));

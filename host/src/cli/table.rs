@@ -2,26 +2,30 @@
 
 use terminal::{Output, Tone, truncate_to, width_of};
 
-/// Formats rows, of which the first is the heading.
-pub fn table(output: Output, rows: &[Vec<String>]) -> Vec<String> {
-    if !output.is_terminal() {
-        return rows.iter().map(|row| row.join("\t")).collect();
+type Row = Vec<String>;
+
+/// Formats rows below a heading.
+pub fn table(output: Output, heading: &[&str], rows: impl Iterator<Item = Row>) -> Vec<String> {
+    if output.is_terminal() {
+        return on_terminal(output, heading, rows, usize::MAX);
     }
-    let mut lines = aligned(rows);
-    if let Some(heading) = lines.first_mut() {
-        *heading = output.paint(Tone::Heading, heading);
-    }
-    lines
+    std::iter::once(heading.join("\t")).chain(rows.map(|row| row.join("\t"))).collect()
 }
 
 /// Formats rows below a heading, truncated to the width of the terminal. Tab-separated lines have no heading.
-pub fn list(output: Output, heading: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
-    let Some(columns) = output.columns() else { return table(output, &rows) };
+pub fn list(output: Output, heading: &[&str], rows: impl Iterator<Item = Row>) -> Vec<String> {
+    match output.columns {
+        Some(columns) => on_terminal(output, heading, rows, columns),
+        None => rows.map(|row| row.join("\t")).collect(),
+    }
+}
+
+fn on_terminal(output: Output, heading: &[&str], rows: impl Iterator<Item = Row>, columns: usize) -> Vec<String> {
     let heading = heading.iter().map(|name| (*name).to_owned()).collect();
-    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
-    let mut lines = aligned(&rows).into_iter().map(|line| truncate_to(&line, columns));
-    let heading = lines.next().map(|heading| output.paint(Tone::Heading, &heading));
-    heading.into_iter().chain(lines).collect()
+    let rows: Vec<Row> = std::iter::once(heading).chain(rows).collect();
+    let mut lines: Vec<String> = aligned(&rows).iter().map(|line| truncate_to(line, columns)).collect();
+    lines[0] = output.paint(Tone::Heading, &lines[0]);
+    lines
 }
 
 /// Pads each column to the width of its widest cell.
@@ -63,13 +67,13 @@ mod tests {
     #[test]
     fn programs_get_tabs_and_terminals_truncated_lines() {
         let heading = ["A", "B", "C"];
-        let cells = || rows([["a", "b", "a long text"]]);
+        let cells = || rows([["a", "b", "a long text"]]).into_iter();
         assert_eq!(list(Output::plain(), &heading, cells()), ["a\tb\ta long text"]);
         let shown = ["\x1b[1mA  B  C\x1b[0m", "a  b  a lo…"];
         assert_eq!(list(Output::colorful(11), &heading, cells()), shown);
         let shown = ["\x1b[1mA  B  C\x1b[0m", "a  b  a long text"];
-        assert_eq!(table(Output::colorful(11), &[rows([heading]), cells()].concat()), shown);
-        assert_eq!(table(Output::plain(), &[rows([heading]), cells()].concat()), ["A\tB\tC", "a\tb\ta long text"]);
+        assert_eq!(table(Output::colorful(11), &heading, cells()), shown);
+        assert_eq!(table(Output::plain(), &heading, cells()), ["A\tB\tC", "a\tb\ta long text"]);
     }
 
     #[test]

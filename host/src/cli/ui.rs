@@ -1,7 +1,7 @@
 //! `skillcell ui`: serves a read-only page for the browser.
 
 use super::{Roots, serve};
-use crate::compose;
+use crate::compose::{self, App};
 use crate::config::{self, Config};
 use crate::lockdown;
 use crate::ui::{self, UiState};
@@ -11,7 +11,7 @@ use library::watch::Watcher;
 use std::process::ExitCode;
 use std::sync::Arc;
 use terminal::{self, Output, progress};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Args)]
@@ -60,8 +60,9 @@ async fn show(config: Config, port: u16) -> anyhow::Result<()> {
         () = shutdown.cancelled() => return Ok(()),
     };
     let cache = compose::code_cache(app.config.user_folders.as_ref());
-    let state = UiState::new(app.catalog, app.config, app.terms.roots, cache);
-    Ok(ui::serve(state, port, announce, shutdown).await?)
+    let App { catalog, config, terms, .. } = app;
+    let state = UiState { catalog, config, roots: terms.roots, cache, panel: Mutex::default() };
+    ui::serve(state, port, announce, shutdown).await
 }
 
 /// Prints the address, and nothing else on standard output, so that scripts can read it.

@@ -74,12 +74,11 @@ fn endpoint(url: &str) -> Result<Endpoint, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::tests::lookup;
 
     fn resolved(yaml: &str, variables: &[(&str, &str)]) -> Result<Options, String> {
         let raw: RawAnalytics = serde_yaml::from_str(yaml).unwrap();
-        let variable =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        resolve(&raw, from_environment(variable)?, variable)
+        resolve(&raw, from_environment(lookup(variables))?, lookup(variables))
     }
 
     #[test]

@@ -5,9 +5,9 @@ mod strict;
 
 pub use strict::{TextOr, UniqueMap};
 
+use crate::config::ConfigError;
 use crate::config::git::is_branch;
 use crate::config::integrations::RawIntegrations;
-use bindings::catalog::Duplicates;
 use git::address::{Address, AddressError};
 use mcp::surface::{CatalogFormat, CatalogPlace, Profile};
 use serde::de::Error as _;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The whole file. Every key is optional; an unknown key is an error.
+/// The whole file. Every key is optional, and a section may be empty; an unknown key is an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawConfig {
@@ -26,30 +26,19 @@ pub struct RawConfig {
     pub catalog_format: Option<CatalogFormat>,
     pub catalog_max_chars: Option<usize>,
     pub duplicates: Option<RawDuplicates>,
-    #[serde(deserialize_with = "strict::section")]
-    pub roots: RawRoots,
-    #[serde(deserialize_with = "strict::section")]
-    pub matching: RawMatching,
+    pub roots: Option<RawRoots>,
+    pub matching: Option<RawMatching>,
     /// By name.
-    #[serde(deserialize_with = "strict::section")]
-    pub scorers: UniqueMap<TextOr<RawInstalledScorer>>,
-    #[serde(deserialize_with = "strict::section")]
-    pub repos: Vec<RawRepository>,
-    #[serde(deserialize_with = "strict::section")]
-    pub git: RawGit,
-    #[serde(deserialize_with = "strict::section")]
-    pub refresh: RawRefresh,
-    #[serde(deserialize_with = "strict::section")]
-    pub scripts: RawScripts,
-    #[serde(deserialize_with = "strict::section")]
-    pub assets: RawAssets,
-    #[serde(deserialize_with = "strict::section")]
-    pub analytics: RawAnalytics,
-    #[serde(deserialize_with = "strict::section")]
-    pub integrations: RawIntegrations,
+    pub scorers: Option<UniqueMap<TextOr<RawInstalledScorer>>>,
+    pub repos: Option<Vec<RawRepository>>,
+    pub git: Option<RawGit>,
+    pub refresh: Option<RawRefresh>,
+    pub scripts: Option<RawScripts>,
+    pub assets: Option<RawAssets>,
+    pub analytics: Option<RawAnalytics>,
+    pub integrations: Option<RawIntegrations>,
     /// By root, then by `skill_path`.
-    #[serde(deserialize_with = "strict::section")]
-    pub grants: UniqueMap<UniqueMap<RawGrant>>,
+    pub grants: Option<UniqueMap<UniqueMap<RawGrant>>>,
 }
 
 /// How several folder skills with the same name are handled.
@@ -58,15 +47,6 @@ pub struct RawConfig {
 pub enum RawDuplicates {
     Error,
     First,
-}
-
-impl From<RawDuplicates> for Duplicates {
-    fn from(raw: RawDuplicates) -> Self {
-        match raw {
-            RawDuplicates::Error => Self::Refuse,
-            RawDuplicates::First => Self::First,
-        }
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -166,8 +146,7 @@ pub struct RawScripts {
     pub deterministic: Option<bool>,
     pub allowed_extensions: Option<Vec<String>>,
     /// By extension: the name of a runtime, or the path of a component.
-    #[serde(deserialize_with = "strict::section")]
-    pub runners: UniqueMap<String>,
+    pub runners: Option<UniqueMap<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -198,24 +177,14 @@ pub struct RawGrant {
     pub digest: Option<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum FileProblem {
-    #[error(
-        "cannot read the configuration {path}: {reason}\nhint: make it readable or remove it, or choose another with --config FILE or SKILLCELL_CONFIG"
-    )]
-    Unreadable { path: PathBuf, reason: std::io::Error },
-    #[error("{path}{position}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
-    Invalid { path: PathBuf, position: String, message: String },
-}
-
 /// Reads the file. An empty file is valid.
-pub fn read(path: &Path) -> Result<RawConfig, FileProblem> {
+pub fn read(path: &Path) -> Result<RawConfig, ConfigError> {
     let bytes = std::fs::read(path).map_err(|reason| {
         let is_broken_link = reason.kind() == ErrorKind::NotFound && !is_absent(path);
         let reason = if is_broken_link { std::io::Error::other("the path goes through a broken link") } else { reason };
-        FileProblem::Unreadable { path: path.to_owned(), reason }
+        ConfigError::Unreadable { path: path.to_owned(), reason }
     })?;
-    let invalid = |(position, message)| FileProblem::Invalid { path: path.to_owned(), position, message };
+    let invalid = |(position, message)| ConfigError::Syntax { path: path.to_owned(), position, message };
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = before.split(|byte| *byte == b'\n').count();
@@ -298,15 +267,8 @@ mod tests {
 
     #[test]
     fn an_empty_file_is_valid() {
-        for text in [
-            "",
-            "# nothing yet\n",
-            "{}",
-            "scripts: {}\n",
-            "scripts:\n#  enabled: false\nmatching: ~\n",
-            "\u{feff}\n",
-            "---\n",
-        ] {
+        let empty_sections = ["scripts: {}\n", "scripts:\n#  enabled: false\nmatching: ~\n"];
+        for text in ["", "# nothing yet\n", "{}", "\u{feff}\n", "---\n"].into_iter().chain(empty_sections) {
             assert!(parse(text).is_ok(), "{text}");
         }
     }
@@ -318,7 +280,6 @@ mod tests {
             ("roots:\n  users: true\n", ":2:", "unknown field `users`"),
             ("roots:\n  plugins: 1\n", ":2:", "invalid type"),
             ("script:\n  enabled: true\n", ":1:", "unknown field `script`"),
-            ("scripts:\n  timeout_seconds: soon\n", ":2:", "invalid type"),
             ("repos:\n- url: https://h/a\n- url: git@h:a\n", ":3:", "write it as `https://h/a`"),
             ("repos:\n- url: https://h/a\n  branch: a..b\n", ":3:", "`a..b` is not a valid branch name"),
             ("repos:\n- urls: https://h/a\n", ":2:", "unknown field `urls`"),

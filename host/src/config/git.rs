@@ -1,31 +1,30 @@
 //! Resolves which repositories skills come from, and how they are fetched.
 
+use super::ConfigError;
+use super::content::within;
 use super::file::{RawGit, RawRefresh, RawRepository};
 use base::printable::printable;
 use git::address::{Address, AddressError};
 use git::clone_folder;
 use git::credential::Credential;
 use git::options::{DEFAULT_TIMEOUT, Network, Options, Refresh, Remote};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const MAX_TIMEOUT: u64 = 24 * 60 * 60;
+/// Allowed timeouts, in seconds: up to a day.
+const TIMEOUT_SECONDS: RangeInclusive<u64> = 1..=86_400;
 
 /// The host that `GITHUB_TOKEN` is always sent to.
 const GITHUB: &str = "github.com";
-
-/// An invalid setting, by where it comes from.
-#[derive(Debug, PartialEq, Eq)]
-pub enum GitConfigError {
-    InFile(String),
-    InVariable(String),
-}
 
 /// What the settings are resolved against.
 pub struct ResolveContext<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Resolves a path of the operator's file.
     pub path: &'a dyn Fn(&str) -> PathBuf,
+    /// Makes an error about that file.
+    pub invalid: &'a dyn Fn(String) -> ConfigError,
     pub working_folder: &'a Path,
     pub home: Option<&'a Path>,
     /// Where clones are kept. `None` without a home folder.
@@ -37,27 +36,23 @@ pub fn resolve(
     git: RawGit,
     refresh: &RawRefresh,
     context: &ResolveContext,
-) -> Result<Options, GitConfigError> {
-    let seconds = git.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT.as_secs());
-    if !(1..=MAX_TIMEOUT).contains(&seconds) {
-        let message = format!("git.timeout_seconds is {seconds}, and must be from 1 to {MAX_TIMEOUT}");
-        return Err(GitConfigError::InFile(message));
-    }
+) -> Result<Options, ConfigError> {
+    let timeout = within("git.timeout_seconds", git.timeout_seconds, TIMEOUT_SECONDS).map_err(context.invalid)?;
     let network = Network {
-        timeout: Duration::from_secs(seconds),
-        certificates: git.ca_file.map(|file| certificates(&(context.path)(&file))).transpose()?.unwrap_or_default(),
+        timeout: timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+        certificates: git.ca_file.map(|file| certificates(&file, context)).transpose()?.unwrap_or_default(),
     };
     let token = (context.variable)("GITHUB_TOKEN").map(|token| Credential::token(&token));
     let mut hosts = vec![GITHUB.to_owned()];
     let main = match (context.variable)("SKILLS_REPO") {
         Some(text) => {
             let folder = |path: &str| context.working_folder.join(path);
-            let invalid = |error: AddressError| GitConfigError::InVariable(format!("SKILLS_REPO: {error}"));
+            let invalid = |error: AddressError| ConfigError::Outside(format!("SKILLS_REPO: {error}"));
             let (address, in_address) = Address::parse(&text, folder).map_err(invalid)?;
             hosts.extend(address.host().map(str::to_owned));
             let branch = (context.variable)("SKILLS_BRANCH").map(|branch| branch.trim().to_owned());
             if let Some(branch) = branch.as_ref().filter(|branch| !is_branch(branch)) {
-                return Err(GitConfigError::InVariable(format!(
+                return Err(ConfigError::Outside(format!(
                     "SKILLS_BRANCH is `{}`, which is not a valid branch name",
                     printable(branch)
                 )));
@@ -74,7 +69,7 @@ pub fn resolve(
     };
     let mut more: Vec<Remote> = Vec::new();
     for (number, raw) in repositories.into_iter().enumerate() {
-        let invalid = |error: AddressError| GitConfigError::InFile(format!("repos[{number}].url: {error}"));
+        let invalid = |error: AddressError| (context.invalid)(format!("repos[{number}].url: {error}"));
         let (address, in_address) = Address::parse(&raw.url, context.path).map_err(invalid)?;
         let named = raw.token_env.as_ref().and_then(|name| named_token(name, context));
         let default =
@@ -96,10 +91,10 @@ fn remote(
     branch: Option<String>,
     credential: Option<Credential>,
     context: &ResolveContext,
-) -> Result<Remote, GitConfigError> {
+) -> Result<Remote, ConfigError> {
     let Some(clones) = &context.clones else {
         let message = "HOME is not set, so repositories cannot be cloned\nhint: set HOME or XDG_DATA_HOME";
-        return Err(GitConfigError::InVariable(message.to_owned()));
+        return Err(ConfigError::Outside(message.to_owned()));
     };
     let folder = clones.join(address.key(branch.as_deref()));
     Ok(Remote { address, branch, credential, folder, taken_over: false, token_missing: false })
@@ -117,25 +112,26 @@ fn named_token(name: &str, context: &ResolveContext) -> Option<Credential> {
     token.map(|token| Credential::token(&token))
 }
 
-fn certificates(path: &Path) -> Result<Vec<u8>, GitConfigError> {
+fn certificates(file: &str, context: &ResolveContext) -> Result<Vec<u8>, ConfigError> {
+    let path = (context.path)(file);
     let unusable =
-        |reason: String| GitConfigError::InFile(format!("git.ca_file {} cannot be used: {reason}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+        |reason: String| (context.invalid)(format!("git.ca_file {} cannot be used: {reason}", path.display()));
+    let bytes = std::fs::read(&path).map_err(|error| unusable(error.to_string()))?;
     let count = git::certificates(&bytes).map_err(unusable)?.len();
     if count == 0 { Err(unusable("it contains no PEM certificate".to_owned())) } else { Ok(bytes) }
 }
 
-fn refresh(raw: &RawRefresh, context: &ResolveContext) -> Result<Refresh, GitConfigError> {
+fn refresh(raw: &RawRefresh, context: &ResolveContext) -> Result<Refresh, ConfigError> {
     let minutes = |minutes: u32| Duration::from_mins(minutes.into());
     if raw.interval_minutes == Some(0) {
         let message = "refresh.interval_minutes is 0, and must be at least 1; `refresh.enabled: false` disables it";
-        return Err(GitConfigError::InFile(message.to_owned()));
+        return Err((context.invalid)(message.to_owned()));
     }
     let from_file = Refresh { enabled: raw.enabled, interval: raw.interval_minutes.map(minutes) };
     let Some(text) = (context.variable)("REFRESH_INTERVAL_MINUTES") else { return Ok(from_file) };
     match text.trim().parse() {
         Ok(number) if number > 0 => Ok(Refresh { enabled: Some(true), interval: Some(minutes(number)) }),
-        _ => Err(GitConfigError::InVariable(format!(
+        _ => Err(ConfigError::Outside(format!(
             "REFRESH_INTERVAL_MINUTES is `{}`, which is not a number of minutes\nhint: set it to a whole number above 0, as in REFRESH_INTERVAL_MINUTES=15",
             printable(&text)
         ))),
@@ -157,19 +153,21 @@ pub fn is_branch(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::file::RawConfig;
+    use crate::config::tests::lookup;
 
-    fn resolved(file: &str, variables: &[(&str, &str)]) -> Result<Options, GitConfigError> {
-        let raw: super::super::file::RawConfig = serde_yaml::from_str(file).unwrap();
-        let value =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    fn resolved(file: &str, variables: &[(&str, &str)]) -> Result<Options, ConfigError> {
+        let raw: RawConfig = serde_yaml::from_str(file).unwrap();
         let context = ResolveContext {
-            variable: &value,
+            variable: &lookup(variables),
             path: &|path| Path::new("/etc/skillcell").join(path),
+            invalid: &|message| ConfigError::Value { file: PathBuf::new(), line: String::new(), message },
             working_folder: Path::new("/here"),
             home: None,
             clones: Some(PathBuf::from("/data/repos")),
         };
-        resolve(raw.repos, raw.git, &raw.refresh, &context)
+        let (repositories, git) = (raw.repos.unwrap_or_default(), raw.git.unwrap_or_default());
+        resolve(repositories, git, &raw.refresh.unwrap_or_default(), &context)
     }
 
     const TWO: &str =
@@ -214,19 +212,19 @@ mod tests {
 
     #[test]
     fn invalid_values_are_reported_with_their_source() {
-        let file = |text: &str| match resolved(text, &[]) {
-            Err(GitConfigError::InFile(message)) => message,
-            other => panic!("{text}: {other:?}"),
-        };
-        assert!(file("refresh: {interval_minutes: 0}").starts_with("refresh.interval_minutes"));
-        assert!(file("git: {timeout_seconds: 0}").starts_with("git.timeout_seconds"));
-        assert!(file("git: {ca_file: missing.pem}").starts_with("git.ca_file /etc/skillcell/missing.pem"));
-        for (name, value) in
-            [("SKILLS_REPO", "git://h/a"), ("REFRESH_INTERVAL_MINUTES", "0"), ("REFRESH_INTERVAL_MINUTES", "soon")]
-        {
-            assert!(
-                matches!(resolved("{}", &[(name, value)]), Err(GitConfigError::InVariable(text)) if text.starts_with(name))
-            );
+        for (file, start) in [
+            ("refresh: {interval_minutes: 0}", "refresh.interval_minutes"),
+            ("git: {timeout_seconds: 0}", "git.timeout_seconds"),
+            ("git: {ca_file: missing.pem}", "git.ca_file /etc/skillcell/missing.pem"),
+        ] {
+            let Err(ConfigError::Value { message, .. }) = resolved(file, &[]) else { panic!("{file}") };
+            assert!(message.starts_with(start), "{file}: {message}");
+        }
+        let variables =
+            [("SKILLS_REPO", "git://h/a"), ("REFRESH_INTERVAL_MINUTES", "0"), ("REFRESH_INTERVAL_MINUTES", "soon")];
+        for (name, value) in variables {
+            let Err(ConfigError::Outside(message)) = resolved("{}", &[(name, value)]) else { panic!("{name}") };
+            assert!(message.starts_with(name), "{name}={value}: {message}");
         }
     }
 }

@@ -9,8 +9,7 @@ use super::scorers::digest;
 use base::printable::printable;
 use hyper::Uri;
 use hyper::header::HeaderName;
-use integrations::bundled::{Bundled, ServiceInfo};
-use integrations::options::{Integration, Options, Source, Token, TokenValue};
+use integrations::options::{Bundled, Integration, Options, Source, Token, TokenValue};
 use sandbox::gate::Target;
 use sandbox::gate::read_only::{Credential, PostPolicy, Service};
 use sandbox::hosts::{HostAccess, HostPattern, host_access};
@@ -46,16 +45,17 @@ pub fn resolve(mut raw: RawIntegrations, context: &ResolveContext) -> Result<Opt
     let cache_time = seconds("cache_seconds", raw.cache_seconds, CACHE_SECONDS)?.unwrap_or(DEFAULT_CACHE_TIME);
     let mut all = Vec::new();
     for bundled in Bundled::all() {
-        let settings = raw.each.remove(bundled.name()).unwrap_or_default();
-        let invalid = |message| format!("integrations.{}: {message}", bundled.name());
+        let name = bundled.artifact().name;
+        let settings = raw.each.remove(name).unwrap_or_default();
+        let invalid = |message| format!("integrations.{name}: {message}");
         if settings.file.is_some() || settings.sha256.is_some() {
             return Err(invalid(
                 "`file` is for integrations of your own, and this one is built in\nhint: give yours another name"
                     .to_owned(),
             ));
         }
-        let (info, source) = (bundled.info(), Source::Bundled(bundled));
-        all.push(integration(bundled.name().to_owned(), source, settings, Some(&info), context).map_err(invalid)?);
+        let source = Source::Bundled(bundled);
+        all.push(integration(name.to_owned(), source, settings, Some(bundled), context).map_err(invalid)?);
     }
     for (name, mut settings) in raw.each {
         let invalid = |message| format!("integrations.{}: {message}", printable(&name));
@@ -66,7 +66,7 @@ pub fn resolve(mut raw: RawIntegrations, context: &ResolveContext) -> Result<Opt
         let Some(file) = settings.file.take().filter(|file| !file.trim().is_empty()) else {
             return Err(invalid(format!(
                 "there is no such integration\nhint: choose from {}, or give the path of your own component with `file`",
-                Bundled::all().map(|bundled| format!("`{}`", bundled.name())).collect::<Vec<_>>().join(", ")
+                Bundled::all().map(|bundled| format!("`{}`", bundled.artifact().name)).collect::<Vec<_>>().join(", ")
             )));
         };
         let sha256 = settings.sha256.take().map(|text| digest("`sha256`", &text)).transpose().map_err(invalid)?;
@@ -80,9 +80,10 @@ fn integration(
     name: String,
     source: Source,
     settings: RawIntegration,
-    info: Option<&ServiceInfo>,
+    bundled: Option<Bundled>,
     context: &ResolveContext,
 ) -> Result<Integration, String> {
+    let info = bundled.map(Bundled::artifact);
     let address = settings.address.as_deref().map(str::trim).filter(|address| !address.is_empty());
     let service = address.or(info.and_then(|info| info.address)).map(service).transpose()?;
     if service.is_none() && info.is_none() {
@@ -93,7 +94,7 @@ fn integration(
     let hosts: Result<Vec<HostPattern>, _> = settings.hosts.iter().map(|host| host.parse()).collect();
     let mut hosts = hosts.map_err(|invalid| format!("`hosts`: {invalid}"))?;
     if let Some(Service { target, .. }) = &service {
-        hosts.push(target.to_string().parse().map_err(|_| INVALID_ADDRESS.to_owned())?);
+        hosts.push(target.to_string().parse().map_err(|_| INVALID_ADDRESS)?);
         if !target.secure && host_access(&hosts, &target.host, target.port) != HostAccess::Private {
             return Err(format!(
                 "`address` is not encrypted\nhint: write it with `https://`, or grant `hosts: [\"private:{target}\"]` if it is on your own network"
@@ -103,7 +104,7 @@ fn integration(
     let certificates =
         settings.ca_file.map(|file| certificates(&(context.path)(&file))).transpose()?.unwrap_or_default();
     let token = token(settings.token_variable, settings.token_header.as_deref(), info, context)?;
-    let posts = info.map_or(PostPolicy::GraphqlQueries, |info| info.posts);
+    let posts = bundled.map_or(PostPolicy::GraphqlQueries, Bundled::posts);
     let enabled = settings.enabled.unwrap_or(true);
     Ok(Integration { name, source, enabled, service, hosts, certificates, posts, token })
 }
@@ -111,50 +112,45 @@ fn integration(
 /// Errors do not repeat the address, because it may contain a secret.
 const INVALID_ADDRESS: &str = "`address` is not a valid URL\nhint: write it as in `https://api.example.com/v1`";
 
-fn service(address: &str) -> Result<Service, String> {
-    let invalid = || INVALID_ADDRESS.to_owned();
-    let uri: Uri = address.parse().map_err(|_| invalid())?;
+fn service(address: &str) -> Result<Service, &'static str> {
+    let uri: Uri = address.parse().map_err(|_| INVALID_ADDRESS)?;
     if !matches!(uri.scheme_str(), Some("https" | "http")) {
-        return Err("`address` must begin with `https://`".to_owned());
+        return Err("`address` must begin with `https://`");
     }
     if uri.authority().is_none_or(|authority| authority.as_str().contains('@')) {
         return Err(
-            "`address` must not contain a user name or password\nhint: put a token into the variable named by `token_variable`"
-                .to_owned(),
+            "`address` must not contain a user name or password\nhint: put a token into the variable named by `token_variable`",
         );
     }
     if uri.query().is_some() || address.contains('#') {
-        return Err("`address` must not contain `?` or `#`".to_owned());
+        return Err("`address` must not contain `?` or `#`");
     }
     let path = uri.path().trim_end_matches('/').to_owned();
-    Ok(Service { target: Target::of(&uri).ok_or_else(invalid)?, path })
+    Ok(Service { target: Target::of(&uri).ok_or(INVALID_ADDRESS)?, path })
 }
 
 fn token(
     variable: Option<String>,
     header: Option<&str>,
-    info: Option<&ServiceInfo>,
+    info: Option<&skillcell_artifacts::Integration>,
     context: &ResolveContext,
-) -> Result<Option<Token>, String> {
+) -> Result<Option<Token>, &'static str> {
     let Some(name) = variable.or_else(|| info.map(|info| info.token_variable.to_owned())) else {
         return match header {
             None => Ok(None),
-            Some(_) => Err("`token_header` is set without `token_variable`".to_owned()),
+            Some(_) => Err("`token_header` is set without `token_variable`"),
         };
     };
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     // Not repeated: the token itself may have been written there by mistake.
     if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) || !name.chars().all(is_name) {
         return Err(
-            "`token_variable` is not the name of a variable\nhint: put the token into a variable, and write its name"
-                .to_owned(),
+            "`token_variable` is not the name of a variable\nhint: put the token into a variable, and write its name",
         );
     }
     let header = header.or(info.map(|info| info.token_header)).unwrap_or(DEFAULT_HEADER);
     let (header, scheme) = header.split_once(':').map_or((header, ""), |(header, scheme)| (header, scheme.trim()));
-    let invalid = |_| {
-        "`token_header` is not a valid header\nhint: write it as in `Authorization: Bearer` or `X-Token`".to_owned()
-    };
+    let invalid = |_| "`token_header` is not a valid header\nhint: write it as in `Authorization: Bearer` or `X-Token`";
     let header: HeaderName = header.trim().to_ascii_lowercase().parse().map_err(invalid)?;
     let value = match (context.variable)(&name) {
         None => TokenValue::Missing,

@@ -1,8 +1,8 @@
 //! Resolves what clients see: the profile, the tools and the catalog.
 
-use super::file::RawConfig;
+use super::file::{RawConfig, RawDuplicates};
 use bindings::catalog::Duplicates;
-use mcp::surface::{Overrides, Profile, Surface};
+use mcp::surface::{Profile, Surface};
 use mcp::tools::ToolName;
 
 /// Fewer characters leave no room for a catalog after its introduction.
@@ -16,14 +16,19 @@ pub fn resolve(profile: Option<Profile>, chosen: Vec<ToolName>, raw: &RawConfig)
     if let Some(max) = raw.catalog_max_chars.filter(|max| *max < MIN_CATALOG_CHARACTERS) {
         return Err(format!("catalog_max_chars is {max}, and must be at least {MIN_CATALOG_CHARACTERS}"));
     }
-    let overrides = Overrides {
-        tools,
-        catalog: raw.catalog,
-        format: raw.catalog_format,
-        max_characters: raw.catalog_max_chars,
-        duplicates: raw.duplicates.map(Duplicates::from),
+    let mut surface = profile.or(raw.profile).unwrap_or_default().surface();
+    if let Some(tools) = tools {
+        surface.tools = ToolName::ALL.into_iter().filter(|tool| tools.contains(tool)).collect();
+    }
+    surface.catalog = raw.catalog.unwrap_or(surface.catalog);
+    surface.format = raw.catalog_format.unwrap_or(surface.format);
+    surface.max_characters = raw.catalog_max_chars.or(surface.max_characters);
+    surface.duplicates = match raw.duplicates {
+        Some(RawDuplicates::Error) => Duplicates::Refuse,
+        Some(RawDuplicates::First) => Duplicates::First,
+        None => surface.duplicates,
     };
-    Ok(profile.or(raw.profile).unwrap_or_default().surface(overrides))
+    Ok(surface)
 }
 
 /// Looks up tools by name.

@@ -1,14 +1,13 @@
 //! The audit trail, newest entry first, and whether it is intact.
 
 use super::UiState;
-use super::response::{failure, json, parameter};
+use super::response::{json_blocking, parameter};
 use audit::Audit;
 use base::environment::variable;
 use base::user_folders::UserFolders;
 use http_server::HttpResponse;
-use hyper::StatusCode;
 use serde::Serialize;
-use serde_json::{Value, json as value};
+use serde_json::{Value, json};
 
 const DEFAULT_LINES: usize = 100;
 const MAX_LINES: usize = 10_000;
@@ -27,11 +26,7 @@ struct AuditView {
 pub async fn audit(state: &UiState, query: &str) -> HttpResponse {
     let last = parameter(query, "last").and_then(|last| last.parse().ok()).unwrap_or(DEFAULT_LINES).min(MAX_LINES);
     let folders = state.config.user_folders.clone();
-    // Checking a long record takes a while.
-    match tokio::task::spawn_blocking(move || view(folders.as_ref(), last)).await {
-        Ok(view) => json(&view),
-        Err(panic) => failure(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
-    }
+    json_blocking(move || view(folders.as_ref(), last)).await
 }
 
 fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
@@ -51,15 +46,14 @@ fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
             entries: lines.iter().rev().take(last).map(|line| entry(line)).collect(),
         })
     };
-    read().unwrap_or_else(|error| AuditView {
-        folder: folder.clone(),
-        error: Some(format!("{error:#}")),
-        ..AuditView::default()
+    read().unwrap_or_else(|error| {
+        let error = Some(format!("{error:#}"));
+        AuditView { folder: folder.clone(), error, ..AuditView::default() }
     })
 }
 
 /// Parses a line; one that was tampered with may not be valid JSON.
 fn entry(line: &str) -> Value {
     let read = serde_json::from_str(line).ok().filter(Value::is_object);
-    read.unwrap_or_else(|| value!({"kind": "unreadable", "text": line}))
+    read.unwrap_or_else(|| json!({"kind": "unreadable", "text": line}))
 }

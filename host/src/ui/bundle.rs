@@ -1,7 +1,6 @@
 //! The files of the page, embedded unchanged in this binary.
 
-use crate::ui::response::response;
-use http_server::HttpResponse;
+use http_server::{HttpResponse, response};
 use hyper::StatusCode;
 
 const HTML: &str = "text/html; charset=utf-8";

@@ -10,116 +10,40 @@ use integrations::ready_service;
 use library::roots::SkillRoot;
 use scripts::grants::{Entry, Grant};
 use scripts::limits;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-#[derive(Serialize)]
-pub struct GrantsView {
-    /// The operator's file.
-    file: String,
-    file_exists: bool,
-    roots: Vec<String>,
-    scripts: ScriptsView,
-    grants: Vec<EntryView>,
-    integrations: Vec<IntegrationView>,
-}
-
-/// The limits of every run.
-#[derive(Serialize)]
-struct ScriptsView {
-    enabled: bool,
-    deterministic: bool,
-    runs_at_once: usize,
-    limits: Value,
-    runtimes: Vec<RuntimeView>,
-}
-
-#[derive(Serialize)]
-struct RuntimeView {
-    extension: String,
-    runtime: String,
-}
-
-#[derive(Serialize)]
-struct EntryView {
-    root: String,
-    skill_path: String,
-    /// The skill that the grant applies to.
-    address: Option<String>,
-    /// Why it applies to no skill.
-    missing: Option<&'static str>,
-    #[serde(flatten)]
-    grant: GrantView,
-}
-
-#[derive(Serialize)]
-pub struct GrantView {
-    read: Vec<PathView>,
-    write: Vec<PathView>,
-    variables: Vec<VariableView>,
-    hosts: Vec<String>,
-    digest: Option<String>,
-}
-
-#[derive(Serialize)]
-struct PathView {
-    path: String,
-    exists: bool,
-}
-
-#[derive(Serialize)]
-struct VariableView {
-    name: String,
-    is_set: bool,
-}
-
-#[derive(Serialize)]
-struct IntegrationView {
-    name: String,
-    address: Option<String>,
-    hosts: Vec<String>,
-    enabled: bool,
-    /// Why it cannot be queried.
-    error: Option<String>,
-}
-
-pub async fn grants(state: &UiState) -> Result<GrantsView, AskError> {
+pub async fn grants(state: &UiState) -> Result<Value, AskError> {
     let index = state.catalog.fresh_index().await?;
     let Config { grants, scripts, integrations, .. } = &*state.config;
+    let roots: Vec<String> = state.roots.iter().map(|root| root.path().display().to_string()).collect();
     let runtimes = scripts.runners.iter().filter(|(extension, _)| scripts.allowed_extensions.contains(*extension));
-    Ok(GrantsView {
-        file: grants.file.display().to_string(),
-        file_exists: grants.file.exists(),
-        roots: state.roots.iter().map(|root| root.path().display().to_string()).collect(),
-        scripts: ScriptsView {
-            enabled: scripts.enabled,
-            deterministic: scripts.deterministic,
-            runs_at_once: scripts.runs_at_once,
-            limits: limits(&scripts.limits),
-            runtimes: runtimes
-                .map(|(extension, runner)| RuntimeView {
-                    extension: extension.clone(),
-                    runtime: runner.name(Audience::Local),
-                })
-                .collect(),
+    let runtimes = runtimes.map(|(name, runner)| json!({"extension": name, "runtime": runner.name(Audience::Local)}));
+    Ok(json!({
+        "file": grants.file.display().to_string(),
+        "file_exists": grants.file.exists(),
+        "roots": roots,
+        "scripts": {
+            "enabled": scripts.enabled,
+            "deterministic": scripts.deterministic,
+            "runs_at_once": scripts.runs_at_once,
+            "limits": limits(&scripts.limits),
+            "runtimes": runtimes.collect::<Vec<_>>(),
         },
-        grants: grants.entries.iter().map(|entry| EntryView::new(entry, &state.roots, &index)).collect(),
-        integrations: integrations.all.iter().map(IntegrationView::new).collect(),
-    })
+        "grants": grants.entries.iter().map(|entry| entry_view(entry, &state.roots, &index)).collect::<Vec<_>>(),
+        "integrations": integrations.all.iter().map(integration_view).collect::<Vec<_>>(),
+    }))
 }
 
-impl EntryView {
-    fn new(entry: &Entry, roots: &[SkillRoot], index: &Index) -> Self {
-        let skill = skill_of(entry, roots, index);
-        Self {
-            root: entry.root.display().to_string(),
-            skill_path: entry.skill_path.clone(),
-            missing: skill.as_ref().err().copied(),
-            address: skill.ok(),
-            grant: GrantView::new(&entry.grant),
-        }
-    }
+/// The grant, with the address of its skill or what is `missing` for it to apply to one.
+fn entry_view(entry: &Entry, roots: &[SkillRoot], index: &Index) -> Value {
+    let skill = skill_of(entry, roots, index);
+    let mut view = grant_view(&entry.grant);
+    view["root"] = json!(entry.root.display().to_string());
+    view["skill_path"] = json!(entry.skill_path);
+    view["missing"] = json!(skill.as_ref().err());
+    view["address"] = json!(skill.ok());
+    view
 }
 
 /// Returns the address of the skill that a grant applies to; otherwise what is missing.
@@ -132,30 +56,26 @@ fn skill_of(entry: &Entry, roots: &[SkillRoot], index: &Index) -> Result<String,
     skill.map(|skill| skill.address.clone()).ok_or("there is no such skill")
 }
 
-impl GrantView {
-    pub fn new(grant: &Grant) -> Self {
-        let path_view = |path: &PathBuf| PathView { path: path.display().to_string(), exists: path.exists() };
-        let variable_view = |name: &String| VariableView { name: name.clone(), is_set: variable(name).is_some() };
-        Self {
-            read: grant.read.iter().map(path_view).collect(),
-            write: grant.write.iter().map(path_view).collect(),
-            variables: grant.variables.iter().map(variable_view).collect(),
-            hosts: grant.hosts.iter().map(ToString::to_string).collect(),
-            digest: grant.digest.map(|digest| digest.to_string()),
-        }
-    }
+pub fn grant_view(grant: &Grant) -> Value {
+    let path = |path: &PathBuf| json!({"path": path.display().to_string(), "exists": path.exists()});
+    let variable = |name: &String| json!({"name": name, "is_set": variable(name).is_some()});
+    json!({
+        "read": grant.read.iter().map(path).collect::<Vec<_>>(),
+        "write": grant.write.iter().map(path).collect::<Vec<_>>(),
+        "variables": grant.variables.iter().map(variable).collect::<Vec<_>>(),
+        "hosts": grant.hosts.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "digest": grant.digest.map(|digest| digest.to_string()),
+    })
 }
 
-impl IntegrationView {
-    fn new(integration: &Integration) -> Self {
-        let error = ready_service(integration).err();
-        Self {
-            name: integration.name.clone(),
-            address: integration.address(),
-            hosts: integration.hosts.iter().map(ToString::to_string).collect(),
-            enabled: integration.enabled,
-            // The hint is in the second line.
-            error: error.and_then(|missing| missing.to_string().lines().next().map(str::to_owned)),
-        }
-    }
+fn integration_view(integration: &Integration) -> Value {
+    let error = ready_service(integration).err().map(|missing| missing.to_string());
+    json!({
+        "name": integration.name,
+        "address": integration.address(),
+        "hosts": integration.hosts.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "enabled": integration.enabled,
+        // The hint is in the second line.
+        "error": error.as_ref().and_then(|error| error.lines().next()),
+    })
 }

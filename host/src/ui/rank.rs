@@ -3,20 +3,12 @@
 use super::UiState;
 use super::response::{failure, json, parameter};
 use catalog::AskError;
-use catalog::scorers::explanation::Explanation;
 use catalog::scorers::panel::{Panel, answer};
 use http_server::HttpResponse;
 use hyper::StatusCode;
-use serde::Serialize;
+use serde_json::json as value;
 use std::sync::Arc;
 use views::found::FoundView;
-
-#[derive(Serialize)]
-struct RankView {
-    #[serde(flatten)]
-    answer: FoundView,
-    explain: Option<Explanation>,
-}
 
 pub async fn rank(state: &UiState, query: &str) -> Result<HttpResponse, AskError> {
     let task = parameter(query, "task").filter(|task| !task.trim().is_empty());
@@ -28,7 +20,9 @@ pub async fn rank(state: &UiState, query: &str) -> Result<HttpResponse, AskError
         Err(reason) => return Ok(failure(StatusCode::INTERNAL_SERVER_ERROR, &reason)),
     };
     let (found, explain) = answer(&state.catalog, Some(panel), task).await?;
-    Ok(json(&RankView { answer: FoundView::plain(found), explain }))
+    let mut view = value!(FoundView::plain(found));
+    view["explain"] = value!(explain);
+    Ok(json(&view))
 }
 
 /// Returns the scorers of the last request. Reloads them if one of their files changed.

@@ -2,13 +2,11 @@
 
 use base::percent;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use http_server::HttpResponse;
+use http_server::{HttpResponse, response};
+use hyper::StatusCode;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::{Response, StatusCode};
 use serde::Serialize;
 
 /// The page loads only its own files, never turns text into HTML, and cannot be embedded.
@@ -25,13 +23,6 @@ const SECURITY_HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// An error, as the page shows it.
-#[derive(Serialize)]
-struct Failure<'a> {
-    error: &'a str,
-    hint: &'a str,
-}
-
 pub fn with_security_headers(mut response: HttpResponse) -> HttpResponse {
     for (name, value) in SECURITY_HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -46,11 +37,18 @@ pub fn json(value: &impl Serialize) -> HttpResponse {
     }
 }
 
+/// Responds with what takes a while to read, such as a long record.
+pub async fn json_blocking<T: Serialize + Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> HttpResponse {
+    match tokio::task::spawn_blocking(read).await {
+        Ok(value) => json(&value),
+        Err(panic) => failure(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
+    }
+}
+
 /// Responds with a message, which may contain a hint after the first line.
 pub fn failure(status: StatusCode, message: &str) -> HttpResponse {
     let (error, hint) = message.split_once("\nhint: ").unwrap_or((message, ""));
-    let text = serde_json::to_vec(&Failure { error, hint }).unwrap_or_default();
-    response(status, "application/json", text)
+    response(status, "application/json", serde_json::json!({"error": error, "hint": hint}).to_string())
 }
 
 /// Redirects to the address with a slash after the token, where the page is.
@@ -59,13 +57,6 @@ pub fn redirect(path: &str) -> HttpResponse {
     if let Ok(location) = HeaderValue::try_from(format!("{path}/")) {
         response.headers_mut().insert(LOCATION, location);
     }
-    response
-}
-
-pub fn response(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> HttpResponse {
-    let mut response = Response::new(Full::new(body.into()).boxed());
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 

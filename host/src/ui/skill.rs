@@ -1,7 +1,7 @@
 //! One skill: its file, what a model gets when it is the answer to a task, and its assets and scripts.
 
 use super::UiState;
-use super::grants::GrantView;
+use super::grants::grant_view;
 use super::response::{failure, json, parameter};
 use base::printable::printable;
 use bindings::catalog::{Answer as Found, FoundSkill, LookupError, LookupKind, Match, Needs, Request, Script};
@@ -13,58 +13,11 @@ use http_server::HttpResponse;
 use hyper::StatusCode;
 use library::roots::SkillRoot;
 use library::snapshot::Snapshot;
-use serde::Serialize;
+use serde_json::{Value, json as value};
 use std::sync::Arc;
-use views::file::{AssetView, ScriptView};
+use views::found::{AssetView, ScriptView};
 use views::problem::label;
 use views::skill::model_name;
-
-#[derive(Serialize)]
-struct SkillView {
-    generation: u64,
-    address: String,
-    display_name: String,
-    model: &'static str,
-    description: String,
-    uri: String,
-    /// The label of its root.
-    root: String,
-    /// Relative to the root.
-    file: String,
-    /// On this machine.
-    path: String,
-    /// The file as it is written.
-    text: String,
-    /// What `get_skill` answers with.
-    content: String,
-    /// The skills that it inherits from, most general first, and itself.
-    chain: Vec<Step>,
-    assets: Vec<AssetView>,
-    scripts: Vec<ScriptWithNeeds>,
-    /// What the operator grants its scripts.
-    grant: Option<GrantView>,
-}
-
-#[derive(Serialize)]
-struct Step {
-    address: Option<String>,
-    file: String,
-}
-
-#[derive(Serialize)]
-struct ScriptWithNeeds {
-    #[serde(flatten)]
-    script: ScriptView,
-    needs: Option<NeedsView>,
-}
-
-#[derive(Serialize)]
-struct NeedsView {
-    read: Vec<String>,
-    write: Vec<String>,
-    variables: Vec<String>,
-    hosts: Vec<String>,
-}
 
 /// A skill as the engine knows it, with its file.
 struct LoadedSkill {
@@ -83,7 +36,7 @@ pub async fn skill(state: &UiState, query: &str) -> Result<HttpResponse, AskErro
     let loaded = Box::pin(state.catalog.ask_fresh(question, sources)).await?;
     let index = state.catalog.index().await?;
     Ok(match loaded {
-        Ok(loaded) => json(&SkillView::new(loaded, state, &index)),
+        Ok(loaded) => json(&view(loaded, state, &index)),
         Err(error) => failure(StatusCode::NOT_FOUND, &no_skill(&printable(&name), &error)),
     })
 }
@@ -109,50 +62,47 @@ fn look_up(
     Ok(Ok(LoadedSkill { skill, complete, text }))
 }
 
-impl SkillView {
-    fn new(loaded: LoadedSkill, state: &UiState, index: &Index) -> Self {
-        let LoadedSkill { skill: FoundSkill { summary, .. }, complete, text } = loaded;
-        let Location { root: number, path: file } = summary.file;
-        let root = state.roots.get(number as usize).map(SkillRoot::path).unwrap_or_default();
-        let grant = state.config.grants.of(&root, &summary.skill_path).map(GrantView::new);
-        // Other sources, such as settings, are not part of the text.
-        let chain = complete.sources.into_iter().filter(|source| source.path.ends_with(".md"));
-        Self {
-            generation: state.catalog.news().borrow().generation,
-            root: label(&state.roots, number),
-            path: root.join(&file).display().to_string(),
-            file,
-            address: summary.address,
-            display_name: summary.display_name,
-            model: model_name(summary.model),
-            description: summary.description,
-            uri: summary.uri,
-            text: text.as_ref().to_owned(),
-            content: complete.content,
-            chain: chain.map(|source| Step::new(source, index)).collect(),
-            assets: complete.assets.into_iter().chain(complete.inherited_assets).map(AssetView::from).collect(),
-            scripts: complete
-                .scripts
-                .into_iter()
-                .chain(complete.inherited_scripts)
-                .map(ScriptWithNeeds::from)
-                .collect(),
-            grant,
-        }
-    }
+fn view(loaded: LoadedSkill, state: &UiState, index: &Index) -> Value {
+    let LoadedSkill { skill: FoundSkill { summary, .. }, complete, text } = loaded;
+    let Location { root: number, path: file } = summary.file;
+    let root = state.roots.get(number as usize).map(SkillRoot::path).unwrap_or_default();
+    // Other sources, such as settings, are not part of the text.
+    let chain = complete.sources.iter().filter(|source| source.path.ends_with(".md"));
+    let assets = complete.assets.into_iter().chain(complete.inherited_assets).map(AssetView::from);
+    let scripts = complete.scripts.into_iter().chain(complete.inherited_scripts).map(script_view);
+    value!({
+        "generation": state.catalog.news().borrow().generation,
+        "address": summary.address,
+        "display_name": summary.display_name,
+        "model": model_name(summary.model),
+        "description": summary.description,
+        "uri": summary.uri,
+        "root": label(&state.roots, number),
+        // `path` is on this machine, `file` is relative to the root.
+        "path": root.join(&file).display().to_string(),
+        "file": file,
+        // `text` is the file as it is written, `content` is what `get_skill` answers with.
+        "text": &*text,
+        "content": complete.content,
+        // The skills that it inherits from, most general first, and itself.
+        "chain": chain.map(|source| chain_step(source, index)).collect::<Vec<_>>(),
+        "assets": assets.collect::<Vec<_>>(),
+        "scripts": scripts.collect::<Vec<_>>(),
+        // What the operator grants its scripts.
+        "grant": state.config.grants.of(&root, &summary.skill_path).map(grant_view),
+    })
 }
 
-impl Step {
-    fn new(source: Location, index: &Index) -> Self {
-        let skill = index.skills.iter().find(|skill| skill.file.root == source.root && skill.file.path == source.path);
-        Self { address: skill.map(|skill| skill.address.clone()), file: source.path }
-    }
+fn chain_step(source: &Location, index: &Index) -> Value {
+    let skill = index.skills.iter().find(|skill| skill.file.root == source.root && skill.file.path == source.path);
+    value!({"address": skill.map(|skill| &skill.address), "file": source.path})
 }
 
-impl From<Script> for ScriptWithNeeds {
-    fn from(mut script: Script) -> Self {
-        let needs = |Needs { read, write, variables, hosts }| NeedsView { read, write, variables, hosts };
-        let needs = script.needs.take().map(needs);
-        Self { script: script.into(), needs }
-    }
+fn script_view(mut script: Script) -> Value {
+    let needs = script.needs.take().map(|Needs { read, write, variables, hosts }| {
+        value!({"read": read, "write": write, "variables": variables, "hosts": hosts})
+    });
+    let mut view = value!(ScriptView::from(script));
+    view["needs"] = value!(needs);
+    view
 }

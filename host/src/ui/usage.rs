@@ -1,10 +1,9 @@
 //! The usage of skills on this machine, like `skillcell stats`.
 
 use super::UiState;
-use super::response::{failure, json};
+use super::response::json_blocking;
 use analytics::{Summary, summary};
 use http_server::HttpResponse;
-use hyper::StatusCode;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -20,14 +19,11 @@ struct UsageView {
 
 pub async fn usage(state: &UiState) -> HttpResponse {
     let config = state.config.clone();
-    let view = tokio::task::spawn_blocking(move || UsageView {
+    json_blocking(move || UsageView {
         summary: config.user_folders.as_ref().map(|folders| summary(&folders.records)).unwrap_or_default(),
         enabled: config.analytics.enabled,
         endpoint: config.analytics.endpoint.as_ref().map(|endpoint| endpoint.redacted.clone()),
         file: config.grants.file.display().to_string(),
-    });
-    match view.await {
-        Ok(view) => json(&view),
-        Err(panic) => failure(StatusCode::INTERNAL_SERVER_ERROR, &panic.to_string()),
-    }
+    })
+    .await
 }

@@ -158,17 +158,17 @@ fn a_thousand_resources_are_watched_and_no_more() {
 fn edits_in_quick_succession_are_notified_once_and_the_last_one_always() {
     let mut client = Client::legacy(&watched_files());
     client.session.result("resources/subscribe", json!({"uri": "skill://pdf"}));
-    let is_debounced = (0..20).any(|round| {
+    let is_debounced = (0..40).any(|round| {
         client.wait_until_settled();
         let started = Instant::now();
-        for number in 0..50 {
+        for number in 0..5 {
             client.put("pdf/SKILL.md", &skill("pdf", &format!("edition {round}.{number}")));
         }
         // A machine that takes longer for the edits may notify of several.
         let was_quick = started.elapsed() < DEBOUNCE;
         let updates = client.notified().iter().filter(|notified| *notified == "skill://pdf").count();
         assert!(updates > 0, "round {round}");
-        let last = skill("pdf", &format!("edition {round}.49"));
+        let last = skill("pdf", &format!("edition {round}.4"));
         assert_eq!(bytes(&read(&mut client.session, "skill://pdf")), last.as_bytes());
         was_quick && updates == 1
     });

@@ -98,6 +98,9 @@ fn without_the_token_nothing_is_served() {
         format!("/{other}/"),
         format!("//{token}/"),
         format!("/?token={token}"),
+        format!("/?{token}/"),
+        format!("/%{:02x}{}/", token.as_bytes()[0], &token[1..]),
+        "*".to_owned(),
         format!("/x/../{token}/"),
     ] {
         assert_refused(&page.request_target(&target).reply(), 404);
@@ -160,6 +163,9 @@ fn foreign_host_names_and_origins_are_refused() {
     }
     for origin in ["null", "https://evil.example", "http://localhost:1", "file://", "http://localhost.evil.example"] {
         assert_refused(&valid.clone().header("origin", origin).reply(), 403);
+    }
+    for origin in ["http://localhost".to_owned(), format!("https://localhost:{port}")] {
+        assert_refused(&valid.clone().header("origin", &origin).reply(), 403);
     }
     assert_refused(&valid.clone().line(&format!("GET http://evil.example/{}/ HTTP/1.1", page.token)).reply(), 403);
     assert_refused(&valid.clone().without("host").reply(), 400);

@@ -38,17 +38,15 @@ struct Dropped {
 }
 
 impl Dropped {
-    fn path(folder: &Path) -> PathBuf {
-        folder.join("dropped.json")
-    }
+    const FILE: &str = "dropped.json";
 
     fn read(folder: &Path) -> Self {
-        let text = std::fs::read_to_string(Self::path(folder)).unwrap_or_default();
+        let text = std::fs::read_to_string(folder.join(Self::FILE)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
     fn write(&self, folder: &Path) -> io::Result<()> {
-        user_files::write(&Self::path(folder), &serde_json::to_vec(self)?)
+        user_files::write(&folder.join(Self::FILE), &serde_json::to_vec(self)?)
     }
 }
 
@@ -158,8 +156,7 @@ impl Buffer {
         if self.prepare().is_err() { Ok(None) } else { user_files::try_lock(&self.folder.join("sending.lock")) }
     }
 
-    /// Drops the oldest files until there is room for one more. Files that are being sent or written by other servers stay,
-    /// so the limit can be exceeded.
+    /// Drops the oldest files until there is room for one more, except those that are being sent or written.
     fn make_room(&self) -> io::Result<()> {
         let Some(_lock) = user_files::try_lock(&self.dropping_lock())? else { return Ok(()) };
         let paths = segment::list(&self.folder)?;
@@ -172,8 +169,10 @@ impl Buffer {
                 break;
             }
             let length = length(&path);
-            let Some(file) = FinishedSegment::lock(&path) else { continue };
-            dropped += self.drop_file(file)?;
+            let Some(mut file) = FinishedSegment::lock(&path) else { continue };
+            let events = file.events()?.len();
+            dropped += self.count_dropped(&file, events)?;
+            file.remove()?;
             total -= length;
         }
         if dropped > 0 {
@@ -185,13 +184,6 @@ impl Buffer {
             );
         }
         Ok(())
-    }
-
-    fn drop_file(&self, mut file: FinishedSegment) -> io::Result<usize> {
-        let events = file.events()?.len();
-        let counted = self.count_dropped(&file, events)?;
-        file.remove()?;
-        Ok(counted)
     }
 
     /// Counts the dropped events of a file before it is removed, so that even after a crash each is counted exactly once.

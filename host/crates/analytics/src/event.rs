@@ -84,32 +84,6 @@ impl Event {
         }
     }
 
-    pub fn skill(&self) -> Option<&str> {
-        match self {
-            Self::SkillServed { skill_path, .. }
-            | Self::AssetServed { skill_path, .. }
-            | Self::ScriptExecuted { skill_path, .. }
-            | Self::SkillFeedback { skill_path, .. } => Some(skill_path),
-            Self::NoMatch { .. } | Self::Ambiguous { .. } | Self::Refresh { .. } => None,
-        }
-    }
-
-    /// Whether the script succeeded, for events about scripts.
-    pub fn success(&self) -> Option<bool> {
-        match self {
-            Self::ScriptExecuted { success, .. } => Some(*success),
-            _ => None,
-        }
-    }
-
-    /// Whether the skill was reported as useful, for feedback.
-    pub fn useful(&self) -> Option<bool> {
-        match self {
-            Self::SkillFeedback { useful, .. } => Some(*useful),
-            _ => None,
-        }
-    }
-
     /// Removes free text unless `include_text`, and shortens texts and lists that are too long.
     pub fn trimmed(mut self, include_text: bool) -> Self {
         match &mut self {

@@ -37,15 +37,16 @@ pub struct HistoryEntry<'a> {
 
 impl<'a> HistoryEntry<'a> {
     pub fn event(event: &'a Event, session: &'a str, time: &'a str) -> Self {
-        Self {
-            time: time.into(),
-            session: session.into(),
-            event: Some(event.kind().into()),
-            skill: event.skill().map(Cow::from),
-            success: event.success(),
-            useful: event.useful(),
-            tool: None,
-        }
+        let (skill, success, useful) = match event {
+            Event::SkillServed { skill_path, .. } | Event::AssetServed { skill_path, .. } => {
+                (Some(skill_path), None, None)
+            }
+            Event::ScriptExecuted { skill_path, success, .. } => (Some(skill_path), Some(*success), None),
+            Event::SkillFeedback { skill_path, useful, .. } => (Some(skill_path), None, Some(*useful)),
+            Event::NoMatch { .. } | Event::Ambiguous { .. } | Event::Refresh { .. } => (None, None, None),
+        };
+        let (event, skill) = (Some(event.kind().into()), skill.map(Cow::from));
+        Self { time: time.into(), session: session.into(), event, tool: None, skill, success, useful }
     }
 
     pub fn tool(tool: &'a str, session: &'a str, time: &'a str) -> Self {

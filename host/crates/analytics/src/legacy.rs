@@ -10,8 +10,7 @@ use std::path::Path;
 /// The older server does not limit its file.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Moves its events into the buffer, once. Their ids are derived from their bytes, so that they stay the same if a crash
-/// interrupts the import.
+/// Moves its events into the buffer. Their ids are derived from their bytes, so that a crash makes no duplicates.
 pub fn import(file: &Path, buffer: &Buffer, include_text: bool) -> io::Result<()> {
     let failed = |path: &Path, error: io::Error| io::Error::other(format!("cannot import {}: {error}", path.display()));
     // Renamed first, because the older server may still be running, and servers with another endpoint may import too. A
@@ -56,7 +55,6 @@ fn event(number: usize, line: &[u8], include_text: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     const LINES: &str = "{\"type\":\"no_match\",\"timestamp\":\"t\",\"server_id\":\"dev-a\",\"data\":{\"context\":\"secret\"}}\n\
         {\"type\":\"no_match\",\"timestamp\":\"t\",\"server_id\":\"dev-a\",\"data\":{\"context\":\"secret\"}}\n\
@@ -65,7 +63,7 @@ mod tests {
     fn imported(include_text: bool) -> Vec<Value> {
         let home = tempfile::tempdir().unwrap();
         let buffer = Buffer::new(&home.path().join("waiting"), 1 << 20);
-        let file: PathBuf = home.path().join("analytics-buffer.jsonl");
+        let file = home.path().join("analytics-buffer.jsonl");
         import(&file, &buffer, include_text).unwrap();
         std::fs::write(&file, LINES).unwrap();
         import(&file, &buffer, include_text).unwrap();

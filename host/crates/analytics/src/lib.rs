@@ -35,6 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// Records what one client does. Cloned for each request; does nothing while analytics is disabled.
 #[derive(Clone)]
@@ -87,7 +88,7 @@ impl Usage {
 
     /// Returns a recorder for a client without a session of its own, which is recognized by its name.
     pub fn for_client(&self, client: &str) -> Self {
-        let session = self.analytics.as_ref().map(|analytics| analytics.sessions.of(client));
+        let session = self.analytics.as_ref().map(|analytics| analytics.sessions.at(client, Instant::now()));
         Self { analytics: self.analytics.clone(), session: session.unwrap_or_else(|| Arc::clone(&self.session)) }
     }
 
@@ -131,7 +132,9 @@ impl Analytics {
     fn new(options: &Options, records: &Path, home: Option<&Path>) -> Self {
         let (end, ended) = mpsc::channel();
         let buffer = options.endpoint.as_ref().map(|endpoint| {
-            let buffer = Arc::new(Buffer::new(&buffer_folder(records, endpoint), options.max_bytes));
+            // Each endpoint has its own folder, because events for one must not reach another.
+            let folder = buffers_folder(records).join(&Sha256::of(endpoint.url.as_bytes()).hex()[..12]);
+            let buffer = Arc::new(Buffer::new(&folder, options.max_bytes));
             let publisher = Publisher {
                 buffer: Arc::clone(&buffer),
                 client: Client::new(endpoint.clone(), options.timeout),
@@ -184,9 +187,4 @@ fn history_folder(records: &Path) -> PathBuf {
 /// The parent of the buffers of all endpoints, current and former.
 fn buffers_folder(records: &Path) -> PathBuf {
     records.join("analytics/waiting")
-}
-
-/// Each endpoint has its own, because events for one must not reach another.
-fn buffer_folder(records: &Path, endpoint: &options::Endpoint) -> PathBuf {
-    buffers_folder(records).join(&Sha256::of(endpoint.url.as_bytes()).hex()[..12])
 }

@@ -38,8 +38,7 @@ enum State {
 }
 
 impl Publisher {
-    /// Sends at once and then at every interval, until the server shuts down. An interrupted batch is sent again by the next
-    /// server.
+    /// Sends at once and then at every interval, until the server shuts down, even in the middle of a batch.
     pub fn run(mut self, ended: &Receiver<()>) {
         let mut state = State::Healthy;
         let mut failures = 0;
@@ -124,24 +123,18 @@ impl Publisher {
 
     fn log(&self, state: State) {
         let endpoint = self.client.redacted_url();
-        let fault = match state {
-            State::Healthy => {
-                tracing::info!("the analytics endpoint {endpoint} accepts events again");
-                return;
-            }
+        let check = ": check `analytics.endpoint`, redirects are not followed";
+        let (fault, hint) = match state {
+            State::Healthy => return tracing::info!("the analytics endpoint {endpoint} accepts events again"),
             State::Unreadable => {
-                tracing::warn!("cannot read the events for {endpoint} from disk; `-v` logs the reason");
-                return;
+                return tracing::warn!("cannot read the events for {endpoint} from disk; `-v` logs the reason");
             }
-            State::Failing(Outcome::Rejected(status)) => format!("answers {status}"),
-            State::Failing(_) => "does not answer".to_owned(),
-        };
-        // Most of these need the operator; 408 and 429 are temporary.
-        let hint = match state {
-            State::Failing(Outcome::Rejected(300..=407 | 409..=428 | 430..=499)) => {
-                ": check `analytics.endpoint`, redirects are not followed"
+            State::Failing(Outcome::Rejected(status)) => {
+                // Most of these need the operator; 408 and 429 are temporary.
+                let is_permanent = matches!(status, 300..=407 | 409..=428 | 430..=499);
+                (format!("answers {status}"), if is_permanent { check } else { "" })
             }
-            _ => "",
+            State::Failing(_) => ("does not answer".to_owned(), ""),
         };
         tracing::warn!("the analytics endpoint {endpoint} {fault}; events stay on disk until it accepts them{hint}");
     }

@@ -115,35 +115,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_can_be_locked_once_its_writer_is_done() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut segment = Segment::create(folder.path()).unwrap();
-        segment.add("{\"a\":1}\n", 1).unwrap();
-        let path = folder.path().join(&segment.name);
-        assert!(FinishedSegment::lock(&path).is_none(), "its writer holds the lock");
-        drop(segment);
-        let mut finished = FinishedSegment::lock(&path).unwrap();
-        assert!(FinishedSegment::lock(&path).is_none(), "another reader holds the lock");
-        assert_eq!(finished.events().unwrap(), ["{\"a\":1}"]);
-        finished.remove().unwrap();
-        assert!(FinishedSegment::lock(&path).is_none());
-        assert_eq!(list(folder.path()).unwrap(), Vec::<PathBuf>::new());
-    }
-
-    #[test]
     fn incomplete_events_are_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.jsonl");
         user_files::write(&path, b"{\"a\":1}\n{\"a\":\nnot json\n[1]\n\xff\n\n{\"a\":2}\n{\"a\":3}").unwrap();
         assert_eq!(FinishedSegment::lock(&path).unwrap().events().unwrap(), ["{\"a\":1}", "{\"a\":2}"]);
-    }
-
-    #[test]
-    fn files_are_listed_in_the_order_of_their_creation() {
-        let folder = tempfile::tempdir().unwrap();
-        let segments: Vec<Segment> = (0..20).map(|_| Segment::create(folder.path()).unwrap()).collect();
-        let names: Vec<PathBuf> = segments.iter().map(|segment| folder.path().join(&segment.name)).collect();
-        assert_eq!(list(folder.path()).unwrap(), names);
     }
 
     #[test]

@@ -25,12 +25,8 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Returns the id of the client's current session.
-    pub fn of(&self, client: &str) -> Arc<str> {
-        self.at(client, Instant::now())
-    }
-
-    fn at(&self, client: &str, now: Instant) -> Arc<str> {
+    /// Returns the id of the client's session at this time.
+    pub fn at(&self, client: &str, now: Instant) -> Arc<str> {
         let client = Sha256::of(client.as_bytes());
         let mut sessions = self.by_client.lock().unwrap_or_else(PoisonError::into_inner);
         if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(&client) {

@@ -36,13 +36,13 @@ pub struct SkillUse {
 }
 
 pub fn summary(records: &Path) -> Summary {
-    let buffers = std::fs::read_dir(buffers_folder(records)).into_iter().flatten().flatten();
-    let (events_waiting, events_dropped) = buffers
-        .map(|buffer| buffer::count(&buffer.path()))
-        .fold((0, 0), |(waiting, dropped), (more_waiting, more_dropped)| {
-            (waiting + more_waiting, dropped + more_dropped)
-        });
-    Summary { events_waiting, events_dropped, ..summarize(&history::read(&history_folder(records))) }
+    let mut summary = summarize(&history::read(&history_folder(records)));
+    for buffer in std::fs::read_dir(buffers_folder(records)).into_iter().flatten().flatten() {
+        let (waiting, dropped) = buffer::count(&buffer.path());
+        summary.events_waiting += waiting;
+        summary.events_dropped += dropped;
+    }
+    summary
 }
 
 fn summarize(history: &[HistoryEntry<'_>]) -> Summary {

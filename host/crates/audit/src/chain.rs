@@ -2,6 +2,7 @@
 
 use base::digest::hex;
 use base::user_files::Key;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
@@ -24,9 +25,10 @@ impl Line {
     pub fn new(key: &Key, number: u64, before: &str, mut entry: Map<String, Value>) -> Self {
         entry.insert("number".to_owned(), json!(number));
         entry.insert("before".to_owned(), json!(before));
+        let mut entry = Value::Object(entry);
         let code = code_of(key, &entry);
-        entry.insert("code".to_owned(), json!(code));
-        let text = format!("{}\n", Value::Object(entry));
+        entry["code"] = json!(code);
+        let text = format!("{entry}\n");
         Self { number, before: before.to_owned(), code, text }
     }
 
@@ -45,25 +47,21 @@ impl Line {
 
     /// Whether the line is unchanged since it was written with this key.
     pub fn is_genuine(&self, key: &Key) -> bool {
-        let Ok(mut entry) = serde_json::from_str::<Map<String, Value>>(&self.text) else { return false };
-        entry.remove("code");
+        let Ok(mut entry) = serde_json::from_str::<Value>(&self.text) else { return false };
         // Compared as text, so that formatting and duplicate keys cannot hide a change.
-        let rewritten = {
-            let mut full = entry.clone();
-            full.insert("code".to_owned(), json!(self.code));
-            Value::Object(full).to_string()
-        };
-        self.text.trim_end() == rewritten && code_of(key, &entry) == self.code
+        let text = entry.to_string();
+        let is_verbatim = self.text.trim_end() == text;
+        entry.as_object_mut().and_then(|entry| entry.remove("code"));
+        is_verbatim && code_of(key, &entry) == self.code
     }
 }
 
-fn code_of(key: &Key, entry: &Map<String, Value>) -> String {
-    let text = Value::Object(entry.clone()).to_string();
-    hex(&key.sign(&[b"line", text.as_bytes()]))
+fn code_of(key: &Key, entry: &Value) -> String {
+    hex(&key.sign(&[b"line", entry.to_string().as_bytes()]))
 }
 
 /// Where the record starts and ends.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub first: u64,
     /// The code of the deleted line before the first one.
@@ -77,11 +75,7 @@ pub struct Head {
 
 impl Head {
     pub fn text(&self, key: &Key) -> String {
-        let Self { first, before_first, last, code, length } = self;
-        let plain = json!({
-            "first": first, "before_first": before_first, "last": last, "code": code, "length": length,
-        });
-        let plain = plain.to_string();
+        let plain = json!(self).to_string();
         let proof = hex(&key.sign(&[b"head", plain.as_bytes()]));
         json!({"head": plain, "proof": proof}).to_string()
     }
@@ -93,16 +87,7 @@ impl Head {
         if hex(&key.sign(&[b"head", plain.as_bytes()])) != outer.get("proof")?.as_str()? {
             return None;
         }
-        let head: Value = serde_json::from_str(plain).ok()?;
-        let text = |name: &str| head.get(name).and_then(Value::as_str).map(str::to_owned);
-        let number = |name: &str| head.get(name).and_then(Value::as_u64);
-        Some(Self {
-            first: number("first")?,
-            before_first: text("before_first")?,
-            last: number("last")?,
-            code: text("code")?,
-            length: number("length")?,
-        })
+        serde_json::from_str(plain).ok()
     }
 }
 

@@ -4,18 +4,22 @@
 //! head, a small file beside them, names the first and the last line, so that lines cut off at either end are noticed too.
 //!
 //! Owns the files of the record, their rotation and their verification. Must not know what an entry means: callers pass
-//! JSON objects.
+//! JSON objects. Only `scripts` and `integrations` write (the table in `tests/it/tidy.rs`). Without a home folder the record is
+//! [`Record::Disabled`] and entries are discarded; while it is [`Record::Broken`], nothing may run. Only `scripts` and `integrations` write (the table in `tests/it/tidy.rs`). Without a home folder the record is
+//! [`Record::Disabled`] and entries are discarded; while it is [`Record::Broken`], nothing may run. Only `scripts` and `integrations` write (the table in `tests/it/tidy.rs`). Without a home folder the record is
+//! [`Record::Disabled`] and entries are discarded; while it is [`Record::Broken`], nothing may run. Only `scripts` and `integrations` write (the table in `tests/it/tidy.rs`). Without a home folder the record is
+//! [`Record::Disabled`] and entries are discarded; while it is [`Record::Broken`], nothing may run. Only `scripts` and `integrations` write (the table in `tests/it/tidy.rs`). Without a home folder the record is
+//! [`Record::Disabled`] and entries are discarded; while it is [`Record::Broken`], nothing may run.
 //!
 //! Start reading with [`Audit::add`], then `verify`, which lists every kind of tampering that is detected. [`Record`] is
 //! what callers hold.
 
 mod chain;
-mod record;
 mod verify;
 
-pub use record::Record;
 pub use verify::{Fault, Verdict};
 
+use base::place::LocalReason;
 use base::user_files::{self, Key, Untrusted};
 use chain::{Head, Line};
 use serde_json::{Map, Value};
@@ -23,7 +27,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use verify::StoredHead;
+use std::sync::Arc;
 
 /// Size at which a file is rotated.
 const FILE_BYTES: u64 = 4 << 20;
@@ -37,6 +41,31 @@ const HEAD_BYTES: usize = 512;
 /// Nothing is added to a record that was tampered with: the next line would hide it.
 const TAMPERED: &str =
     "its head was changed or removed; check it with `skillcell audit verify`, then move the folder away";
+
+/// The destination of audit entries.
+pub enum Record {
+    Writable(Audit),
+    /// The home folder is unknown, so entries are discarded.
+    Disabled,
+    /// The folder cannot be used.
+    Broken(LocalReason),
+}
+
+impl Record {
+    /// Appends a line, if the record can be written. The line is handed to the operating system when this returns.
+    pub async fn write(self: &Arc<Self>, entry: Map<String, Value>) -> Result<(), AuditError> {
+        let record = Arc::clone(self);
+        let written = tokio::task::spawn_blocking(move || match &*record {
+            Self::Writable(audit) => audit.add(entry),
+            Self::Disabled | Self::Broken(_) => Ok(()),
+        });
+        let aborted = |_| AuditError::Unwritable {
+            folder: PathBuf::new(),
+            reason: io::Error::other("the server is shutting down"),
+        };
+        written.await.map_err(aborted)?
+    }
+}
 
 /// The files of the record, shared by all servers of this user.
 pub struct Audit {
@@ -75,7 +104,7 @@ impl Audit {
 
     fn try_add(&self, entry: Map<String, Value>) -> io::Result<()> {
         let _lock = lock(&self.folder)?;
-        let StoredHead::Genuine(mut head) = self.head()? else { return Err(io::Error::other(TAMPERED)) };
+        let mut head = self.head()?.ok_or_else(|| io::Error::other(TAMPERED))?;
         let path = self.current();
         let append = || OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let mut file = append()?;
@@ -152,10 +181,11 @@ impl Audit {
         self.folder.join("head.json")
     }
 
-    fn head(&self) -> io::Result<StoredHead> {
+    /// Returns `None` if the head is missing or forged.
+    fn head(&self) -> io::Result<Option<Head>> {
         match std::fs::read_to_string(self.head_path()) {
-            Ok(text) => Ok(Head::read(&self.key, &text).map_or(StoredHead::Forged, StoredHead::Genuine)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(StoredHead::Missing),
+            Ok(text) => Ok(Head::read(&self.key, &text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }

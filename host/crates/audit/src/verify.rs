@@ -28,23 +28,12 @@ pub enum Fault {
     NoHead,
 }
 
-/// The head as found on disk.
-pub enum StoredHead {
-    Missing,
-    Forged,
-    Genuine(Head),
-}
-
-/// Checks every line. Positions in faults count from 1.
-pub fn verify(key: &Key, lines: &[String], head: StoredHead) -> Verdict {
+/// Checks every line, and that they begin and end as the head says, if it is genuine. Positions in faults count from 1.
+pub fn verify(key: &Key, lines: &[String], head: Option<Head>) -> Verdict {
     let mut faults = Vec::new();
-    let head = match head {
-        StoredHead::Genuine(head) => Some(head),
-        StoredHead::Missing | StoredHead::Forged => {
-            faults.push(Fault::NoHead);
-            None
-        }
-    };
+    if head.is_none() {
+        faults.push(Fault::NoHead);
+    }
     let mut last: Option<Line> = None;
     for (position, text) in (1..).zip(lines) {
         let Some(line) = Line::read(text) else {

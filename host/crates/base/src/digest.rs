@@ -16,10 +16,6 @@ impl Sha256 {
         Self(sha2::Sha256::digest(bytes).into())
     }
 
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
     /// Returns the digits without the `sha256:` prefix, for file names.
     pub fn hex(&self) -> String {
         hex(&self.0)
@@ -41,8 +37,9 @@ impl FromStr for Sha256 {
 
     fn from_str(text: &str) -> Result<Self, InvalidDigest> {
         let invalid = || InvalidDigest(text.to_owned());
-        let digits = text.strip_prefix("sha256:").filter(|digits| digits.len() == 64 && digits.is_ascii());
-        let digits = digits.ok_or_else(invalid)?;
+        let digits = text.strip_prefix("sha256:").filter(|digits| digits.len() == 64);
+        let digits =
+            digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit())).ok_or_else(invalid)?;
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
             let pair = std::str::from_utf8(pair).map_err(|_| invalid())?;
@@ -67,8 +64,9 @@ mod tests {
         let digest = Sha256::of(b"abc");
         assert_eq!(digest.to_string(), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(digest.to_string().parse(), Ok(digest));
-        for text in ["", "sha256:", "sha256:ab", "md5:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"]
-        {
+        let other = digest.to_string().replace("sha256", "md5");
+        let signed = digest.to_string().replace("ba78", "+a78");
+        for text in ["", "sha256:", "sha256:ab", &other, &signed] {
             assert!(text.parse::<Sha256>().is_err(), "{text}");
         }
     }

@@ -169,13 +169,11 @@ mod tests {
     fn concurrent_creators_of_a_key_get_the_same_key() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.key");
-        let threads: Vec<_> = (0..8)
-            .map(|_| {
-                let path = path.clone();
-                std::thread::spawn(move || Key::in_file(&path).unwrap().sign(&[b"x"]))
-            })
-            .collect();
-        let codes: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let sign = || Key::in_file(&path).unwrap().sign(&[b"x"]);
+        let codes: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(sign)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
         assert!(codes.iter().all(|code| *code == codes[0]));
     }
 

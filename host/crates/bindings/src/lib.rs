@@ -1,7 +1,7 @@
 //! Rust types of the worlds in `wit/`, one module per world.
 //!
 //! Owns every `bindgen!` of a skillcell world and the resource types these map to; the file system of WASI, which the
-//! sandbox implements itself, is generated there. Must not know what the host does with the types: there is no code here.
+//! sandbox implements itself, is generated there. Must not know what the host does with the types: no functions here.
 //!
 //! Start reading in `wit/`, where everything is documented; then [`engine`], whose types the others share.
 

@@ -8,7 +8,7 @@ use guests::call::Broken;
 use guests::engine::EngineInstance;
 use library::scan::Scan;
 use library::snapshot::Snapshot;
-use std::sync::{Arc, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use terminal::progress::{Completed, Progress};
 use tokio::sync::oneshot;
@@ -28,14 +28,9 @@ pub struct Difference {
 }
 
 impl Inner {
-    /// The turn to change slots.
-    pub fn turn(&self) -> MutexGuard<'_, ()> {
-        self.changing_slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Loads changes into one slot, publishes them as the next generation, signals `served`, and loads them into the other.
     pub fn apply(&self, difference: Difference, served: oneshot::Sender<()>) {
-        let _turn = self.turn();
+        let _turn = self.changing_slots.blocking_lock();
         let started = Instant::now();
         let Difference { before, scan: Scan { snapshot, changes, .. }, scanned } = difference;
         let listed = Arc::default();
@@ -70,7 +65,7 @@ impl Inner {
                 let snapshot = Arc::clone(&snapshot);
                 self.slots.publish(Published { generation, snapshot, scanned, failure: None });
             }
-            self.slots.put(number, Loaded { engine, scorer, generation });
+            self.slots.put(number, Loaded::new(engine, scorer, generation));
             tracing::debug!("generation {generation} is in slot {number}");
             if let Some(served) = served.take() {
                 let time = started.elapsed().as_micros();
@@ -93,10 +88,8 @@ impl Inner {
         for search in 0.. {
             let mut frozen = None;
             if self.frozen {
-                let mut copy = Snapshot::clone(snapshot);
                 let folders = engine.resource_folders().map_err(broken)?;
-                copy.freeze(&folders).map_err(|not_frozen| not_frozen.to_string())?;
-                frozen = Some(copy);
+                frozen = Some(snapshot.freeze(&folders).map_err(|not_frozen| not_frozen.to_string())?);
             }
             let is_suspect = search < MAX_SEARCHES && (self.frozen || snapshot.has_missing_files());
             let again = is_suspect.then(|| self.scan(snapshot).ok()).flatten().flatten();
@@ -125,11 +118,11 @@ impl Inner {
     /// Builds engines for slots that have none.
     pub fn fill_empty_slots(&self) {
         let published = self.slots.published();
-        for number in self.slots.empty_slots() {
+        for number in self.slots.which(|loaded| loaded.is_none()) {
             let Published { generation, snapshot, .. } = &published;
             let built = self.builder.build(snapshot);
             match built.and_then(|engine| self.follow(number, engine, None, snapshot)) {
-                Ok((engine, scorer)) => self.slots.put(number, Loaded { engine, scorer, generation: *generation }),
+                Ok((engine, scorer)) => self.slots.put(number, Loaded::new(engine, scorer, *generation)),
                 Err(broken) => self.fail(&broken.to_string()),
             }
         }
@@ -137,13 +130,9 @@ impl Inner {
 
     /// Gives engines that could not be built another try, unless slots are being changed.
     pub fn fill_empty_slots_if_possible(&self) {
-        let turn = match self.changing_slots.try_lock() {
-            Ok(turn) => turn,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        self.fill_empty_slots();
-        drop(turn);
+        if let Ok(_turn) = self.changing_slots.try_lock() {
+            self.fill_empty_slots();
+        }
     }
 
     /// Notes that nothing new can be served. Requests are answered from the slot that is left, or fail with this reason.

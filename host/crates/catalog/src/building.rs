@@ -1,11 +1,10 @@
-//! Loading snapshots into engines, whatever is in their files.
+//! Loading snapshots into engines, even if a file is malformed.
 
 use base::printable::{counted, printable};
 use bindings::catalog::{Change, Listing};
 use bindings::library::QuarantineReason;
 use bindings::types::{Location, Problem, Severity};
-use guests::budget::Limit;
-use guests::call::Broken;
+use guests::call::{Broken, Limit};
 use guests::engine::{BrokenUpdate, EngineInstance, EngineWorld, Terms};
 use library::scan;
 use library::snapshot::{Folder, Snapshot};

@@ -1,4 +1,4 @@
-//! Answers about one generation that are asked for again and again.
+//! Answers about one generation that are requested repeatedly.
 
 use bindings::catalog::{FoundSkill, LookupError};
 use bindings::types::{Location, Summary};

@@ -28,7 +28,15 @@ pub struct Loaded {
     pub engine: EngineInstance,
     /// Missing when none is configured, and after it failed.
     pub scorer: Option<Prepared>,
+    /// Whether the engine changed since the scorer followed it.
+    pub is_scorer_behind: bool,
     pub generation: u64,
+}
+
+impl Loaded {
+    pub fn new(engine: EngineInstance, scorer: Option<Prepared>, generation: u64) -> Self {
+        Self { engine, scorer, is_scorer_behind: false, generation }
+    }
 }
 
 /// What requests are answered from.
@@ -156,16 +164,10 @@ impl LeftRight {
         self.serve(number, true);
     }
 
-    /// Slots without an engine. Blocks until the current questions are answered.
-    pub fn empty_slots(&self) -> Vec<usize> {
-        (0..self.slots.len()).filter(|number| self.slots[*number].engine.blocking_lock().is_none()).collect()
-    }
-
-    /// Slots whose engine has no scorer. Blocks in the same way.
-    pub fn without_scorer(&self) -> Vec<usize> {
-        let lacks_one = |loaded: &Loaded| loaded.scorer.is_none();
-        let is_without = |number: &usize| self.slots[*number].engine.blocking_lock().as_ref().is_some_and(lacks_one);
-        (0..self.slots.len()).filter(is_without).collect()
+    /// Slots with such an engine, or such a lack of one. Blocks until the current questions are answered.
+    pub fn which(&self, wanted: impl Fn(Option<&Loaded>) -> bool) -> Vec<usize> {
+        let is_wanted = |number: &usize| wanted(self.slots[*number].engine.blocking_lock().as_ref());
+        (0..self.slots.len()).filter(is_wanted).collect()
     }
 
     /// Wakes requests that wait for a slot, so that they see a failure.

@@ -2,7 +2,7 @@
 //!
 //! Owns the two engines and the generation they serve ([`left_right`]), when and how the next one is made ([`refresh`],
 //! [`rescan`], [`apply`], [`building`]), answers that are never older than the question ([`read_through`]), and the scorers
-//! ([`scorers`], [`ranking`], [`scoring`]). Must not know MCP, scripts or what a skill looks like: questions and answers are
+//! ([`scorers`], [`scoring`]). Must not know MCP, scripts or what a skill looks like: questions and answers are
 //! the engine's.
 //!
 //! Start reading here, then [`refresh`]. One task makes all generations; the timer, the watcher, requests, `refresh_skills`
@@ -23,8 +23,8 @@
 //! ```
 //!
 //! `Applying` updates the slot that is idle while the other one answers, publishes the generation, and ends; the second slot
-//! then replays the same changes in the background. Requests that arrive in any state but `Idle` wait for the next scan. A
-//! frozen catalog leaves `Idle` once.
+//! then replays the same changes in the background. Requests that arrive in any state but `Idle` wait for the next scan, unless
+//! they are impatient: `Applying` and `Paused` may last. A frozen catalog leaves `Idle` once.
 
 mod left_right;
 mod building;
@@ -35,14 +35,13 @@ mod read_through;
 mod skills;
 mod listing;
 mod cache;
-mod ranking;
 mod scoring;
 pub mod scorers;
 
 pub use cache::{Index, Listed};
-pub use ranking::Ranker;
 pub use refresh::{Outcome, Pause, RESCAN_EVERY};
 pub use rescan::Scope;
+pub use scoring::Ranker;
 pub use skills::Served;
 
 use crate::scorers::Scorers;
@@ -56,10 +55,9 @@ use left_right::{LeftRight, Loaded, Published};
 use library::snapshot::Snapshot;
 use library::sync_cookie::SyncCookies;
 use refresh::{Message, RefreshTask};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex, mpsc, watch};
 
 /// How often a question is asked again because its files changed meanwhile. Then the last answer has to do.
 const FRESH_TRIES: usize = 3;
@@ -79,8 +77,6 @@ struct Inner {
     scorers: Option<Scorers>,
     /// Whether the first generation is the only one.
     frozen: bool,
-    /// Whether the refresh task is in a state that may last: `Applying` or `Paused`.
-    is_refresh_slow: AtomicBool,
     /// Knows dirty paths. Without it every scan is a full one.
     cookies: OnceLock<Arc<SyncCookies>>,
     cache: Cache,
@@ -115,7 +111,6 @@ impl Catalog {
             changing_slots: Mutex::default(),
             scorers,
             frozen,
-            is_refresh_slow: AtomicBool::new(false),
             cookies: OnceLock::new(),
             cache: Cache::default(),
             news: watch::Sender::new(News::default()),
@@ -210,7 +205,7 @@ impl Catalog {
     fn change_slots(&self, change: impl FnOnce(&Inner) + Send + 'static) {
         let inner = Arc::clone(&self.inner);
         tokio::task::spawn_blocking(move || {
-            let _turn = inner.turn();
+            let _turn = inner.changing_slots.blocking_lock();
             change(&inner);
         });
     }

@@ -1,11 +1,11 @@
 //! Answers about single skills that are never older than the question.
 //!
 //! The files that an answer was made from are compared with the disk. If one changed, the answer waits for the next
-//! generation, but not for long, and not at all while one is being made. Then the engine gets the changes of these files
-//! alone, answers, and is taken back.
+//! generation, but not for long, and not at all while one is being made or git has paused the task. Then the engine gets the
+//! changes of these files alone, answers, and is rolled back.
 
 use crate::left_right::{Loaded, Published};
-use crate::refresh::Outcome;
+use crate::refresh::{Outcome, Patience};
 use crate::{AskError, Catalog, FRESH_TRIES, Inner, Ranker, Scope};
 use bindings::catalog::Change;
 use bindings::types::Location;
@@ -15,7 +15,6 @@ use library::scan;
 use library::snapshot::Snapshot;
 use library::stamp::Freshness;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -55,11 +54,10 @@ impl Catalog {
     ) -> Result<T, AskError> {
         let arrived = Instant::now();
         for _ in 0..FRESH_TRIES {
-            let has_sources = |answer: &T| sources(answer).is_some();
-            let (ask, sources, catalog) = (question.clone(), sources.clone(), self.clone());
+            let (ask, sources_of, catalog) = (question.clone(), sources.clone(), self.clone());
             let asked = self.ask_slot(move |loaded, published| {
                 let answer = ask(&mut catalog.inner.ranker(loaded), &published.snapshot)?;
-                let files = sources(&answer);
+                let files = sources_of(&answer);
                 let scope = match &files {
                     Some(files) => catalog.scope_for(&published.snapshot, files),
                     None => Some(Scope::DirtyThenFull),
@@ -71,9 +69,10 @@ impl Catalog {
                 Settled::Current => return Ok(answer),
                 Settled::Outdated => {}
                 Settled::Late => {
-                    let answer = self.read_through(question.clone(), files.unwrap_or_default()).await?;
+                    let files = files.unwrap_or_default();
+                    let answer = self.read_through(question.clone(), sources.clone(), files).await?;
                     // An answer without sources says something about all files, of which one may have moved.
-                    if has_sources(&answer) || !self.catch_up(arrived, Scope::DirtyThenFull).await {
+                    if sources(&answer).is_some() || !self.catch_up(arrived, Scope::DirtyThenFull).await {
                         return Ok(answer);
                     }
                 }
@@ -94,10 +93,8 @@ impl Catalog {
             return Settled::Current;
         };
         let caught_up = if is_about_one {
-            let ticket = self.request_refresh(scope, arrived);
-            let is_slow = self.inner.is_refresh_slow.load(Ordering::Acquire);
-            let wait = if is_slow { Duration::ZERO } else { ONE_SKILL_WAIT };
-            timeout(wait, ticket.done).await.is_ok_and(|done| done == Ok(Outcome::Served))
+            let ticket = self.request_refresh(scope, arrived, Patience::Short);
+            timeout(ONE_SKILL_WAIT, ticket.done).await.is_ok_and(|done| done == Ok(Outcome::Served))
         } else {
             self.catch_up(arrived, scope).await
         };
@@ -115,29 +112,39 @@ impl Catalog {
         if self.inner.frozen || self.inner.slots.published().is_as_new_as(arrived, scope) {
             return true;
         }
-        let ticket = self.request_refresh(scope, arrived);
+        let ticket = self.request_refresh(scope, arrived, Patience::Long);
         if timeout(BEGIN_WAIT, ticket.begun).await.is_err() {
             return false;
         }
         timeout(END_WAIT, ticket.done).await.is_ok_and(|done| done == Ok(Outcome::Served))
     }
 
-    /// Asks with these files, and those that decide about them, as they are on disk now.
+    /// Asks with these files, and those that decide about them, as they are on disk now. If the answer is then made from others
+    /// that changed too, asks again with them.
     pub(crate) async fn read_through<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Ranker<'_>, &Arc<Snapshot>) -> Result<T, Broken> + Send + 'static,
-        files: Vec<Location>,
+        question: impl Fn(&mut Ranker<'_>, &Arc<Snapshot>) -> Result<T, Broken> + Send + 'static,
+        sources: impl Fn(&T) -> Option<Vec<Location>> + Send + 'static,
+        mut files: Vec<Location>,
     ) -> Result<T, AskError> {
-        let inner = Arc::clone(&self.inner);
+        let catalog = self.clone();
         let asked = self.ask_slot(move |loaded, published| {
-            let terms = &inner.builder.terms;
-            let dependencies = loaded.engine.dependencies_of(&files)?;
-            let patch = scan::patch(&terms.roots, &published.snapshot, &[files, dependencies].concat());
-            let snapshot = Arc::new(patch.snapshot);
-            inner.patch(loaded, &snapshot, &patch.changes)?;
-            let answer = question(&mut inner.ranker(loaded), &snapshot)?;
-            inner.patch(loaded, &published.snapshot, &patch.undo)?;
-            Ok(answer)
+            let inner = &catalog.inner;
+            let mut further_tries = 1..FRESH_TRIES;
+            loop {
+                let compared = [&files[..], &loaded.engine.dependencies_of(&files)?].concat();
+                let patch = scan::patch(&inner.builder.terms.roots, &published.snapshot, &compared);
+                let snapshot = Arc::new(patch.snapshot);
+                inner.patch(loaded, &snapshot, &patch.changes)?;
+                let answer = question(&mut inner.ranker(loaded), &snapshot)?;
+                inner.patch(loaded, &published.snapshot, &patch.undo)?;
+                let mut others = sources(&answer).unwrap_or_default();
+                others.retain(|file| !compared.contains(file));
+                if further_tries.next().is_none() || catalog.scope_for(&published.snapshot, &others).is_none() {
+                    return Ok(answer);
+                }
+                files.extend(others);
+            }
         });
         asked.await
     }
@@ -156,7 +163,7 @@ impl Catalog {
 }
 
 impl Inner {
-    /// Gives an engine that is in service some changes, and lets its scorer follow.
+    /// Gives an engine that is in service some changes. Its scorer follows when it ranks next.
     fn patch(&self, loaded: &mut Loaded, snapshot: &Arc<Snapshot>, changes: &[Change]) -> Result<(), Broken> {
         if changes.is_empty() {
             return Ok(());
@@ -165,9 +172,7 @@ impl Inner {
             self.builder.blame(snapshot, &broken);
             broken.broken
         })?;
-        if let Some(scorers) = &self.scorers {
-            loaded.scorer = scorers.follow(&mut loaded.engine, loaded.scorer.take())?;
-        }
+        loaded.is_scorer_behind = true;
         Ok(())
     }
 }

@@ -4,18 +4,16 @@ mod schedule;
 
 pub use schedule::RESCAN_EVERY;
 
-use crate::apply::Difference;
 use crate::rescan::Scope;
 use crate::{Catalog, Inner};
 use library::watch::{ChangeSignal, Watcher};
 use schedule::{Occasion, Occasions};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{JoinError, JoinHandle};
 
 /// What the task is asked to do.
 pub enum Message {
@@ -31,14 +29,25 @@ pub enum Message {
 pub struct Request {
     scope: Scope,
     made: Instant,
+    patience: Patience,
     begun: Option<oneshot::Sender<()>>,
-    done: oneshot::Sender<Outcome>,
+    /// Missing when nothing waits for the answer any more.
+    done: Option<oneshot::Sender<Outcome>>,
+}
+
+/// How long a [`Request`] may be left without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// Not while the task is in a state that may last.
+    Short,
+    Long,
 }
 
 /// The answer to a [`Request`], in two steps.
 pub struct Ticket {
     /// Resolves when a scan for this request begins, or when none is needed.
     pub begun: oneshot::Receiver<()>,
+    /// Fails if the request is impatient, and the task may take long.
     pub done: oneshot::Receiver<Outcome>,
 }
 
@@ -67,19 +76,20 @@ pub struct Pause {
 impl Catalog {
     /// Serves what is on disk now. Returns as soon as one engine does; the other follows in the background.
     pub async fn refresh(&self, scope: Scope) -> Outcome {
-        self.request_refresh(scope, Instant::now()).done.await.unwrap_or(Outcome::Failed)
+        self.request_refresh(scope, Instant::now(), Patience::Long).done.await.unwrap_or(Outcome::Failed)
     }
 
-    pub(crate) fn request_refresh(&self, scope: Scope, made: Instant) -> Ticket {
+    pub(crate) fn request_refresh(&self, scope: Scope, made: Instant, patience: Patience) -> Ticket {
         let ((begin, begun), (finish, done)) = (oneshot::channel(), oneshot::channel());
+        let request = Request { scope, made, patience, begun: Some(begin), done: Some(finish) };
         // The task ends only with the runtime; then nothing waits for the answer.
-        let _ = self.messages.send(Message::Refresh(Request { scope, made, begun: Some(begin), done: finish }));
+        let _ = self.messages.send(Message::Refresh(request));
         Ticket { begun, done }
     }
 
     /// Follows the disk from now on: on events, after a debounce, and from time to time for what caused none.
     pub fn follow_disk(&self, watcher: Watcher, disturbances: ChangeSignal, quiet: watch::Sender<()>) {
-        let watch = Watch { watcher, quiet, occasions: Occasions::new(disturbances) };
+        let watch = Watch { watcher, quiet, occasions: Occasions::new(Some(disturbances)) };
         let _ = self.messages.send(Message::Watch(Box::new(watch)));
     }
 
@@ -92,22 +102,15 @@ impl Catalog {
 }
 
 /// What the task is doing. The diagram is in the crate doc.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,
     /// Comparing the disk with the served generation.
-    Scanning {
-        found: JoinHandle<Option<Difference>>,
-        batch: Batch,
-    },
+    Scanning,
     /// Loading what changed into one slot; requests are answered from the other.
-    Applying {
-        served: oneshot::Receiver<()>,
-        batch: Batch,
-    },
+    Applying,
     /// Files are changing in bulk, and a scan would see half of it.
-    Paused {
-        resumed: oneshot::Receiver<()>,
-    },
+    Paused,
 }
 
 /// What one scan is for.
@@ -116,32 +119,9 @@ struct Batch {
     occasion: Option<Occasion>,
 }
 
-/// The end of a state.
-enum Step {
-    Scanned(Result<Option<Difference>, JoinError>),
-    Applied(Outcome),
-    Resumed,
-}
-
-impl State {
-    async fn end(&mut self) -> Step {
-        match self {
-            Self::Idle => std::future::pending().await,
-            Self::Scanning { found, .. } => Step::Scanned(found.await),
-            // The sender is dropped without a word when applying failed.
-            Self::Applying { served, .. } => Step::Applied(served.await.map_or(Outcome::Failed, |()| Outcome::Served)),
-            Self::Paused { resumed } => {
-                let _ = resumed.await;
-                Step::Resumed
-            }
-        }
-    }
-}
-
 pub struct RefreshTask {
     inner: Arc<Inner>,
     messages: mpsc::UnboundedReceiver<Message>,
-    state: State,
     waiting: Vec<Request>,
     pauses: VecDeque<oneshot::Sender<Pause>>,
     watch: Option<Box<Watch>>,
@@ -151,78 +131,89 @@ pub struct RefreshTask {
 impl RefreshTask {
     pub fn new(inner: Arc<Inner>, messages: mpsc::UnboundedReceiver<Message>) -> Self {
         let (waiting, pauses) = Default::default();
-        Self { inner, messages, state: State::Idle, waiting, pauses, watch: None, due: None }
+        Self { inner, messages, waiting, pauses, watch: None, due: None }
     }
 
+    /// Runs until nothing can send messages any more.
     pub async fn run(mut self) {
-        loop {
-            if matches!(self.state, State::Idle) {
-                self.begin();
-            }
-            let is_slow = matches!(self.state, State::Applying { .. } | State::Paused { .. });
-            self.inner.is_refresh_slow.store(is_slow, Ordering::Release);
-            tokio::select! {
-                message = self.messages.recv() => match message {
-                    Some(Message::Refresh(request)) => self.waiting.push(request),
-                    Some(Message::Pause(granted)) => self.pauses.push_back(granted),
-                    Some(Message::Watch(watch)) => self.watch = Some(watch),
-                    None => return,
-                },
-                step = self.state.end() => self.advance(step),
-                occasion = next_occasion(&mut self.watch), if self.due.is_none() => self.due = Some(occasion),
-            }
-        }
+        while self.leave_idle().await.is_some() {}
     }
 
-    /// Leaves `Idle` if there is a reason to. A pause comes first: what is scanned before it may be half of a checkout.
-    fn begin(&mut self) {
+    /// Leaves `Idle` if there is a reason to, and returns to it. A pause comes first: what is scanned before it may be half of a
+    /// checkout.
+    async fn leave_idle(&mut self) -> Option<()> {
         while let Some(granted) = self.pauses.pop_front() {
             let (resume, resumed) = oneshot::channel();
             if granted.send(Pause { _resume: resume }).is_ok() {
-                self.state = State::Paused { resumed };
-                return;
+                let _ = self.stay(State::Paused, resumed).await?;
+                return Some(());
             }
         }
         let published = self.inner.slots.published();
         let is_settled = self.inner.frozen && published.generation > 0;
         let is_covered = |request: &mut Request| is_settled || published.is_as_new_as(request.made, request.scope);
         for request in self.waiting.extract_if(.., is_covered) {
-            let _ = request.done.send(Outcome::Served);
+            request.finish(Outcome::Served);
         }
         let mut batch = Batch { requests: std::mem::take(&mut self.waiting), occasion: self.due.take() };
-        let Some(scope) = batch.begin() else { return };
-        let inner = Arc::clone(&self.inner);
-        let found = tokio::task::spawn_blocking(move || inner.rescan(scope));
-        self.state = State::Scanning { found, batch };
-    }
-
-    fn advance(&mut self, step: Step) {
-        let state = std::mem::replace(&mut self.state, State::Idle);
-        match (state, step) {
-            (State::Scanning { batch, .. }, Step::Scanned(Ok(Some(difference)))) => {
+        let Some(scope) = batch.begin() else { return self.receive(State::Idle).await };
+        let (inner, applying) = (Arc::clone(&self.inner), Arc::clone(&self.inner));
+        let scan = tokio::task::spawn_blocking(move || inner.rescan(scope));
+        match self.stay(State::Scanning, scan).await? {
+            Ok(Some(difference)) => {
                 let (done, served) = oneshot::channel();
-                let inner = Arc::clone(&self.inner);
                 tokio::task::spawn_blocking(move || {
-                    if catch_unwind(AssertUnwindSafe(|| inner.apply(difference, done))).is_err() {
-                        inner.fail("the server panicked while it loaded changed skills");
+                    if catch_unwind(AssertUnwindSafe(|| applying.apply(difference, done))).is_err() {
+                        applying.fail("the server panicked while it loaded changed skills");
                     }
                 });
-                self.state = State::Applying { served, batch };
+                // The sender is dropped without a word when applying failed.
+                let outcome = self.stay(State::Applying, served).await?.map_or(Outcome::Failed, |()| Outcome::Served);
+                self.finish(batch, outcome, true);
             }
-            (State::Scanning { batch, .. }, Step::Scanned(Ok(None))) => self.finish(batch, Outcome::Served, false),
-            (State::Scanning { batch, .. }, _) => {
+            Ok(None) => self.finish(batch, Outcome::Served, false),
+            Err(_) => {
                 self.inner.fail("the server panicked while it scanned the roots");
                 self.finish(batch, Outcome::Failed, false);
             }
-            (State::Applying { batch, .. }, Step::Applied(outcome)) => self.finish(batch, outcome, true),
-            // Only `Paused` is left.
-            _ => {}
         }
+        Some(())
+    }
+
+    /// Receives messages until the end of a state.
+    async fn stay<T>(&mut self, state: State, end: impl Future<Output = T>) -> Option<T> {
+        let mut end = pin!(end);
+        loop {
+            tokio::select! {
+                ended = &mut end => return Some(ended),
+                received = self.receive(state) => received?,
+            }
+        }
+    }
+
+    /// Waits for a message or an occasion. Cancel-safe. Returns nothing when there can be no more messages.
+    async fn receive(&mut self, state: State) -> Option<()> {
+        tokio::select! {
+            message = self.messages.recv() => match message? {
+                Message::Refresh(request) => self.enqueue(request, state),
+                Message::Pause(granted) => self.pauses.push_back(granted),
+                Message::Watch(watch) => self.watch = Some(watch),
+            },
+            occasion = next_occasion(&mut self.watch), if self.due.is_none() => self.due = Some(occasion),
+        }
+        Some(())
+    }
+
+    fn enqueue(&mut self, mut request: Request, state: State) {
+        let may_last = matches!(state, State::Applying | State::Paused);
+        request.done = request.done.filter(|_| !may_last || request.patience == Patience::Long);
+        self.waiting.push(request);
+        merge_abandoned(&mut self.waiting);
     }
 
     fn finish(&mut self, batch: Batch, outcome: Outcome, is_new: bool) {
         for request in batch.requests {
-            let _ = request.done.send(outcome);
+            request.finish(outcome);
         }
         let Some(watch) = &mut self.watch else { return };
         match batch.occasion {
@@ -236,6 +227,28 @@ impl RefreshTask {
         // A root that has just appeared is watched from now on.
         watch.watcher.watch();
     }
+}
+
+impl Request {
+    fn is_abandoned(&self) -> bool {
+        self.done.as_ref().is_none_or(oneshot::Sender::is_closed)
+    }
+
+    fn finish(self, outcome: Outcome) {
+        if let Some(done) = self.done {
+            let _ = done.send(outcome);
+        }
+    }
+}
+
+/// What nothing waits for any more is still served, but one request for it is enough.
+fn merge_abandoned(waiting: &mut Vec<Request>) {
+    let both = |one: Request, other: Request| {
+        let (scope, made) = (one.scope.max(other.scope), one.made.max(other.made));
+        Request { scope, made, ..one }
+    };
+    let abandoned = waiting.extract_if(.., |request| request.is_abandoned()).reduce(both);
+    waiting.extend(abandoned);
 }
 
 impl Batch {
@@ -253,5 +266,33 @@ async fn next_occasion(watch: &mut Option<Box<Watch>>) -> Occasion {
     match watch {
         Some(watch) => watch.occasions.next().await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn requests_that_nothing_waits_for_are_one_request_for_all_of_it() {
+        let now = Instant::now();
+        let made = |number: u64| now + Duration::from_millis(number);
+        let (mut waiting, mut receivers) = (Vec::new(), Vec::new());
+        for (number, scope) in (0..).zip([Scope::Dirty, Scope::Full, Scope::DirtyThenFull].repeat(100)) {
+            let (done, receiver) = oneshot::channel();
+            receivers.extend((number == 7).then_some(receiver));
+            waiting.push(Request {
+                scope,
+                made: made(number),
+                patience: Patience::Long,
+                begun: None,
+                done: Some(done),
+            });
+            merge_abandoned(&mut waiting);
+        }
+        let left: Vec<_> = waiting.iter().map(|request| (request.scope, request.made)).collect();
+        assert_eq!(left, [(Scope::Full, made(7)), (Scope::Full, made(299))]);
+        assert_eq!(waiting.iter().map(Request::is_abandoned).collect::<Vec<_>>(), [false, true]);
     }
 }

@@ -2,12 +2,8 @@
 
 pub mod explanation;
 mod watched_file;
-pub mod known;
 pub mod options;
 pub mod panel;
-mod problem;
-
-pub use problem::ScorerProblem;
 
 use guests::call::Broken;
 use guests::engine::EngineInstance;
@@ -39,6 +35,17 @@ struct Health {
     failure: Option<String>,
     /// Why a newer version of the file is not used.
     refusal: Option<String>,
+}
+
+/// A problem of the scorer that did not stop anything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScorerProblem {
+    /// Its name in this binary, or that of its file.
+    pub name: String,
+    /// A stable name, like those of other problems.
+    pub code: &'static str,
+    pub message: String,
+    pub advice: String,
 }
 
 /// Loads a scorer; nothing for the engine's own. Compiles a component from a file unless it is cached.
@@ -138,6 +145,31 @@ impl Scorers {
     pub fn refuse(&self, reason: &str) {
         self.health().refusal = Some(reason.to_owned());
         tracing::warn!("the scorer's file changed but is not used; the previous version stays: {reason}");
+    }
+
+    pub fn problems(&self) -> Vec<ScorerProblem> {
+        let health = self.health();
+        let problem = |code, message: &str, advice: &str| ScorerProblem {
+            name: health.scorer.name.to_string(),
+            code,
+            message: message.to_owned(),
+            advice: advice.to_owned(),
+        };
+        let is_suspended = health.in_a_row >= MAX_FAILURES;
+        let failed = health.failure.as_ref().map(|failure| {
+            let until = match (is_suspended, self.has_file()) {
+                (true, true) => "; it is suspended until its file changes",
+                (true, false) => "; it is suspended until the server restarts",
+                (false, _) => "",
+            };
+            let message = format!("{failure}; skills were ranked by their keywords instead{until}");
+            problem("scorer-failed", &message, "fix the scorer, or choose another with `matching.scorer`")
+        });
+        let refused = health.refusal.as_ref().map(|refusal| {
+            let (message, advice) = refusal.split_once("\nhint: ").unwrap_or((refusal, "restore the file, or fix it"));
+            problem("scorer-not-exchanged", &format!("the previous version stays: {message}"), advice)
+        });
+        failed.into_iter().chain(refused).collect()
     }
 
     fn succeeded(&self, scorer: &Arc<Scorer>) {

@@ -1,8 +1,11 @@
-//! The scorer in both slots: it follows the engines, and is replaced when it failed or its file changed.
+//! Questions whose answer depends on how well skills fit, and the scorer in both slots: it follows the engines, and is
+//! replaced when it failed or its file changed.
 
 use crate::left_right::Loaded;
 use crate::scorers::{ScorerProblem, Scorers};
-use crate::{Catalog, Inner};
+use crate::{AskError, Catalog, Inner};
+use bindings::catalog::{Answer, LookupError, Request, SearchResult};
+use bindings::types::SkillModel;
 use guests::call::Broken;
 use guests::engine::EngineInstance;
 use guests::scorer::{Prepared, Scorer};
@@ -13,7 +16,46 @@ use std::time::{Duration, Instant};
 /// How often the scorer's file is checked.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
+/// An engine with the scorer that follows it. Without one, or when it fails, the engine's own scorer ranks.
+pub struct Ranker<'slot> {
+    pub engine: &'slot mut EngineInstance,
+    scorer: &'slot mut Option<Prepared>,
+    is_scorer_behind: &'slot mut bool,
+    scorers: Option<&'slot Scorers>,
+}
+
+impl Ranker<'_> {
+    /// The skill for a task.
+    pub fn find(&mut self, request: &Request) -> Result<Result<Answer, LookupError>, Broken> {
+        let scores = self.scores(&request.context)?;
+        self.engine.find(request, scores.as_deref())
+    }
+
+    /// Skills that contain every word of a query, those first that fit it best.
+    pub fn search(&mut self, query: &str, model: Option<SkillModel>, limit: u32) -> Result<SearchResult, Broken> {
+        let scores = self.scores(query)?;
+        self.engine.search(query, model, limit, scores.as_deref())
+    }
+
+    fn scores(&mut self, task: &str) -> Result<Option<Vec<f64>>, Broken> {
+        let Some(scorers) = self.scorers else { return Ok(None) };
+        if std::mem::take(self.is_scorer_behind) && self.scorer.is_some() {
+            *self.scorer = scorers.follow(self.engine, self.scorer.take())?;
+        }
+        Ok(scorers.scores(self.scorer, task))
+    }
+}
+
 impl Catalog {
+    /// Asks one engine and its scorer. Waits as `ask` does.
+    pub(crate) async fn rank<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Ranker<'_>, &Arc<Snapshot>) -> Result<T, Broken> + Send + 'static,
+    ) -> Result<T, AskError> {
+        let inner = Arc::clone(&self.inner);
+        self.ask_slot(move |loaded, published| question(&mut inner.ranker(loaded), &published.snapshot)).await
+    }
+
     /// Problems of the scorer.
     pub fn scorer_problems(&self) -> Vec<ScorerProblem> {
         self.inner.scorers.as_ref().map(Scorers::problems).unwrap_or_default()
@@ -43,6 +85,11 @@ impl Catalog {
 }
 
 impl Inner {
+    pub(crate) fn ranker<'slot>(&'slot self, loaded: &'slot mut Loaded) -> Ranker<'slot> {
+        let Loaded { engine, scorer, is_scorer_behind, .. } = loaded;
+        Ranker { engine, scorer, is_scorer_behind, scorers: self.scorers.as_ref() }
+    }
+
     /// Lets a scorer follow an engine that is about to serve. An engine that breaks while it reports its skills is rebuilt and
     /// does without.
     pub(crate) fn follow(
@@ -71,7 +118,7 @@ impl Inner {
 
     /// One slot after the other, so that one always serves.
     fn prepare_missing_scorers(&self) {
-        for number in self.slots.without_scorer() {
+        for number in self.slots.which(|loaded| loaded.is_some_and(|loaded| loaded.scorer.is_none())) {
             if self.scorers.as_ref().is_some_and(|scorers| scorers.current().is_some()) {
                 self.prepare_scorer(number);
             }
@@ -80,9 +127,9 @@ impl Inner {
 
     /// Gives a slot the current scorer.
     fn prepare_scorer(&self, number: usize) {
-        let Some(Loaded { engine, scorer, generation }) = self.slots.take(number) else { return };
+        let Some(Loaded { engine, scorer, generation, .. }) = self.slots.take(number) else { return };
         match self.follow(number, engine, scorer, &self.slots.published().snapshot) {
-            Ok((engine, scorer)) => self.slots.put(number, Loaded { engine, scorer, generation }),
+            Ok((engine, scorer)) => self.slots.put(number, Loaded::new(engine, scorer, generation)),
             Err(broken) => self.fail(&broken.to_string()),
         }
     }
@@ -94,10 +141,12 @@ impl Inner {
         let [first, second] = self.slots.order();
         if let Some(mut loaded) = self.slots.take(first) {
             match next.prepare(&mut loaded.engine) {
-                Ok(Ok(prepared)) => loaded.scorer = Some(prepared),
+                Ok(Ok(prepared)) => loaded = Loaded::new(loaded.engine, Some(prepared), loaded.generation),
                 Ok(Err(failure)) => {
                     scorers.refuse(&failure.to_string());
-                    return self.slots.put(first, loaded);
+                    // The engine sent what changed to the refused scorer, so the one before can no longer follow it.
+                    self.slots.put(first, Loaded::new(loaded.engine, None, loaded.generation));
+                    return self.prepare_missing_scorers();
                 }
                 Err(broken) => {
                     scorers.refuse(&broken.to_string());

@@ -87,7 +87,10 @@ impl Catalog {
                 served.ok_or_else(|| LookupError::Unknown(Vec::new()))
             }))
         };
-        self.read_through(question, files).await
+        let sources = |answer: &Result<Served, LookupError>| {
+            answer.as_ref().ok().map(|served| vec![served.skill.summary.file.clone()])
+        };
+        self.read_through(question, sources, files).await
     }
 
     fn served_from(&self, snapshot: &Snapshot, skill: &Arc<FoundSkill>) -> Option<Served> {

@@ -203,8 +203,7 @@ fn user_end(text: &str) -> usize {
     AT_SIGNS.iter().filter_map(|sign| text.rfind(sign).map(|at| at + sign.len())).max().unwrap_or(0)
 }
 
-/// Whether a text that is not a URL may be an address with a credential. What is clearly a path may contain an `@`, but no
-/// `:` before it.
+/// Whether a text that is not a URL may contain a credential. A clear path may have an `@`, but no `:` before it.
 fn may_hold_secret(text: &str) -> bool {
     let user = &text[..user_end(text)];
     let is_path = ["./", "../", "~/", "/"].iter().any(|start| text.starts_with(start)) && !text.starts_with("//");

@@ -3,9 +3,8 @@
 //! libgit2 would remove a file before it writes the new one. All new files are written before the first is moved into
 //! place, so a full disk leaves the old ones untouched.
 
-use crate::contents::{Contents, TreeFile};
-use base::printable::printable;
-use git2::{ErrorClass, ErrorCode, IndexEntry, IndexTime, ObjectType, Oid, Repository, Tree};
+use crate::contents::{Contents, TreeFile, display, failed};
+use git2::{IndexEntry, IndexTime, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeSet;
 use std::fs::{Metadata, Permissions};
 use std::io::{self, Write as _};
@@ -99,8 +98,7 @@ pub fn index_entry(path: &Path, TreeFile { id, mode }: TreeFile, metadata: Optio
     }
 }
 
-/// Returns the ancestor of a path that is a file or link instead of a folder, if any. Links are not followed, because their
-/// targets are not inside this folder.
+/// Returns the ancestor of a path that is a file, or a link, which may lead out of the folder.
 pub fn blocking_ancestor<'a>(folder: &Path, path: &'a Path) -> Option<&'a Path> {
     let mut ancestors: Vec<&Path> = path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
     while let Some(next) = ancestors.pop() {
@@ -113,16 +111,8 @@ pub fn blocking_ancestor<'a>(folder: &Path, path: &'a Path) -> Option<&'a Path> 
     None
 }
 
-fn failed(reason: &str) -> git2::Error {
-    git2::Error::new(ErrorCode::GenericError, ErrorClass::Checkout, reason)
-}
-
 fn io_failed(path: &Path, error: &io::Error) -> git2::Error {
     failed(&format!("{}: {error}", display(path)))
-}
-
-fn display(path: &Path) -> String {
-    printable(&path.to_string_lossy())
 }
 
 fn is_executable(mode: u32) -> bool {
@@ -224,9 +214,8 @@ impl Checkout<'_> {
             return Ok(());
         }
         let target = self.folder.join(path);
-        match std::fs::symlink_metadata(&target) {
-            Ok(metadata) if !metadata.is_dir() => std::fs::remove_file(&target)?,
-            _ => {}
+        if std::fs::symlink_metadata(&target).is_ok_and(|metadata| !metadata.is_dir()) {
+            std::fs::remove_file(&target)?;
         }
         for parent in path.ancestors().skip(1).take_while(|parent| !parent.as_os_str().is_empty()) {
             if std::fs::remove_dir(self.folder.join(parent)).is_err() {

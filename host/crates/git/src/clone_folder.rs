@@ -86,9 +86,11 @@ pub fn lock(remote: &Remote, deadline: &Deadline) -> Result<CloneLock, SyncError
             None => std::thread::park_timeout(RETRY_DELAY),
         }
     };
-    for leftover in unfinished(remote) {
+    let prefix = sibling_prefix(remote, NEW);
+    let siblings = std::fs::read_dir(parent(remote)).into_iter().flatten().flatten();
+    for unfinished in siblings.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)) {
         // If it cannot be removed, it does no harm.
-        let _ = std::fs::remove_dir_all(leftover);
+        let _ = std::fs::remove_dir_all(unfinished.path());
     }
     Ok(CloneLock { file })
 }
@@ -108,12 +110,6 @@ fn parent(remote: &Remote) -> &Path {
 fn sibling_prefix(remote: &Remote, purpose: &str) -> String {
     let name = remote.folder.file_name().unwrap_or_default().to_string_lossy();
     if purpose == NEW { format!(".{name}-new-") } else { format!("{name}-{purpose}-") }
-}
-
-fn unfinished(remote: &Remote) -> Vec<PathBuf> {
-    let prefix = sibling_prefix(remote, NEW);
-    let entries = std::fs::read_dir(parent(remote)).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).map(|entry| entry.path()).collect()
 }
 
 impl CloneLock {
@@ -140,12 +136,11 @@ fn read_time(file: &File) -> Option<Duration> {
     std::str::from_utf8(&digits).ok()?.parse().ok().map(Duration::from_millis)
 }
 
-/// Waits until git's own lock files are released, and removes stale ones. Our lock excludes other servers, and other git
-/// processes need only a moment.
+/// Waits until other git processes release their lock files, which takes a moment, and removes stale ones.
 pub fn clear_locks(repository: &Repository) -> Result<(), SyncError> {
     let deadline = Deadline::after(LOCK_FILE_TIMEOUT);
     loop {
-        let Some(file) = lock_files(repository.path()).into_iter().next() else { return Ok(()) };
+        let Some(file) = any_lock_file(repository.path()) else { return Ok(()) };
         let time = std::fs::symlink_metadata(&file).and_then(|file| file.modified()).ok();
         // A time in the future was set by a wrong clock, so the file is not recent.
         let age = time.map(|time| SystemTime::now().duration_since(time).unwrap_or_else(|early| early.duration()));
@@ -160,9 +155,8 @@ pub fn clear_locks(repository: &Repository) -> Result<(), SyncError> {
     }
 }
 
-/// Returns git's lock files.
-fn lock_files(git: &Path) -> Vec<PathBuf> {
-    let mut lock_files = Vec::new();
+/// Returns one of git's lock files, if there are any.
+fn any_lock_file(git: &Path) -> Option<PathBuf> {
     let mut folders = vec![git.to_owned(), git.join("refs")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -170,9 +164,9 @@ fn lock_files(git: &Path) -> Vec<PathBuf> {
             if folder != git && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "lock") {
-                lock_files.push(path);
+                return Some(path);
             }
         }
     }
-    lock_files
+    None
 }

@@ -36,13 +36,10 @@ impl Contents {
                 let path = folder.join(OsStr::from_bytes(entry.name_bytes()));
                 entries += 1;
                 if entry.name_bytes().contains(&b'/') || !is_inside(&path) {
-                    return Err(refused(&format!(
-                        "its file {} is outside the repository",
-                        printable(&path.to_string_lossy())
-                    )));
+                    return Err(failed(&format!("its file {} is outside the repository", display(&path))));
                 }
                 if entries > MAX_ENTRIES || path.components().count() > MAX_DEPTH {
-                    return Err(refused(&format!(
+                    return Err(failed(&format!(
                         "it has more than {MAX_ENTRIES} files, or more than {MAX_DEPTH} levels of folders"
                     )));
                 }
@@ -79,6 +76,11 @@ pub fn is_inside(path: &Path) -> bool {
     path.components().all(is_plain)
 }
 
-fn refused(reason: &str) -> git2::Error {
+/// An error of this crate about a tree or its checkout.
+pub fn failed(reason: &str) -> git2::Error {
     git2::Error::new(ErrorCode::GenericError, ErrorClass::Checkout, reason)
+}
+
+pub fn display(path: &Path) -> String {
+    printable(&path.to_string_lossy())
 }

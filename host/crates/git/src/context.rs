@@ -98,7 +98,8 @@ impl Origin {
             let known = ["https", "http", "ssh", "git+ssh", "ssh+git", "git"];
             let (authority, path) = rest.split_once('/')?;
             let is_known = known.contains(&scheme.to_ascii_lowercase().as_str());
-            is_known.then(|| (without_user(authority).to_owned(), decode(path)))?
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            is_known.then(|| (host.to_owned(), decode(path)))?
         } else {
             let (before, _) = address.split_once('/').unwrap_or((address, ""));
             let user = before.rfind('@').map_or(0, |at| at + 1);
@@ -119,10 +120,6 @@ impl Origin {
         let (owner, name) = path.rsplit_once('/')?;
         Some(Self { host: without_port(&host).to_owned(), owner: owner.to_owned(), name: name.to_owned() })
     }
-}
-
-fn without_user(authority: &str) -> &str {
-    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 fn without_port(host: &str) -> &str {

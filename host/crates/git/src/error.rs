@@ -5,49 +5,22 @@ use base::place::{Audience, LocalReason, Place};
 use std::io;
 use std::path::Path;
 
-/// Why a clone could not be synced. Reasons of libgit2 and of the file system may contain paths.
+/// Why a clone could not be synced. Reasons of libgit2 and of the file system may contain paths. `Damaged` means that the
+/// repository on disk is corrupt, so a retry does not help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyncError {
     Network(NetworkError),
-    NoBranch {
-        address: Address,
-        branch: String,
-        others: String,
-    },
-    Empty {
-        address: Address,
-    },
-    NotThere {
-        address: Address,
-    },
-    Locked {
-        file: Place,
-    },
-    Busy {
-        lock: Place,
-    },
-    Checkout {
-        address: Address,
-        reason: LocalReason,
-    },
-    Unusable {
-        place: Place,
-        reason: LocalReason,
-    },
+    NoBranch { address: Address, branch: String, others: String },
+    Empty { address: Address },
+    NotThere { address: Address },
+    Locked { file: Place },
+    Busy { lock: Place },
+    Checkout { address: Address, reason: LocalReason },
+    Unusable { place: Place, reason: LocalReason },
     UntrustedFolder(LocalReason),
-    TooSlow {
-        address: Address,
-        seconds: u64,
-    },
-    /// The repository on disk is corrupt, so a retry does not help.
-    Damaged {
-        address: Address,
-        reason: LocalReason,
-    },
-    Git {
-        address: Address,
-        reason: LocalReason,
-    },
+    TooSlow { address: Address, seconds: u64 },
+    Damaged { address: Address, reason: LocalReason },
+    Git { address: Address, reason: LocalReason },
     Panicked,
 }
 
@@ -58,6 +31,7 @@ impl SyncError {
 
     pub fn for_audience(&self, audience: Audience) -> String {
         let named = |address: &Address| address.for_audience(audience).into_owned();
+        let why = |reason: &LocalReason| reason.for_audience(audience).to_owned();
         match self {
             Self::Network(error) => error.to_string(),
             Self::NoBranch { address, branch, others } => format!(
@@ -82,32 +56,22 @@ impl SyncError {
             Self::Checkout { address, reason } => format!(
                 "{} could not be checked out: {}\nhint: the previous files are still served, and the next sync tries again",
                 named(address),
-                reason.for_audience(audience)
+                why(reason)
             ),
             Self::Unusable { place, reason } => {
-                format!("cannot use {}: {}", place.for_audience(audience), reason.for_audience(audience))
+                format!("cannot use {}: {}", place.for_audience(audience), why(reason))
             }
-            Self::UntrustedFolder(reason) => {
-                format!("the folder of clones is not used: {}", reason.for_audience(audience))
-            }
+            Self::UntrustedFolder(reason) => format!("the folder of clones is not used: {}", why(reason)),
             Self::TooSlow { address, seconds } => format!(
                 "{} took longer than {seconds} seconds\nhint: increase `git.timeout_seconds`, or check the network",
                 named(address)
             ),
             Self::Damaged { address, reason } => {
-                format!("the clone of {} is damaged: {}", named(address), reason.for_audience(audience))
+                format!("the clone of {} is damaged: {}", named(address), why(reason))
             }
-            Self::Git { address, reason } => {
-                format!("cannot sync {}: {}", named(address), reason.for_audience(audience))
-            }
+            Self::Git { address, reason } => format!("cannot sync {}: {}", named(address), why(reason)),
             Self::Panicked => "the server panicked during the sync".to_owned(),
         }
-    }
-}
-
-impl From<NetworkError> for SyncError {
-    fn from(error: NetworkError) -> Self {
-        Self::Network(error)
     }
 }
 

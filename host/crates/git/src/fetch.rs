@@ -2,7 +2,6 @@
 
 use crate::error::{NetworkError, SyncError, is_damage};
 use crate::options::{Network, Remote};
-use crate::transfer::Transfer;
 use crate::transport::{self, HttpSession};
 use crate::{Deadline, prepare_libgit2};
 use base::place::LocalReason;
@@ -10,6 +9,8 @@ use base::printable::{printable, quoted};
 use git2::{AutotagOption, Direction, ErrorCode, FetchOptions, Oid, RemoteCallbacks, RemoteHead, Repository};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use terminal::progress::Completed;
 
 /// The branch that is served if none is configured and this one exists.
 const DEFAULT_BRANCH: &str = "main";
@@ -22,6 +23,29 @@ const MAX_QUOTED: usize = 10;
 pub struct Newest {
     pub branch: String,
     pub commit: Oid,
+}
+
+/// What was received from a remote. Written by the thread that receives, read by the one that shows progress.
+#[derive(Debug, Default)]
+pub struct Transfer {
+    objects: AtomicUsize,
+    total: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Transfer {
+    pub fn update(&self, state: &git2::Progress<'_>) {
+        self.objects.store(state.received_objects(), Ordering::Relaxed);
+        self.total.store(state.total_objects(), Ordering::Relaxed);
+        self.bytes.store(state.received_bytes(), Ordering::Relaxed);
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+    pub fn completed(&self) -> Completed {
+        let [done, total, bytes] =
+            [&self.objects, &self.total, &self.bytes].map(|number| number.load(Ordering::Relaxed));
+        Completed { done, total, text: format!("{done}/{total} objects, {:.1} MB", bytes as f64 / 1_000_000.0) }
+    }
 }
 
 /// Returns the name of the remote-tracking reference of a branch.
@@ -40,36 +64,30 @@ pub fn fetch(
     check_folder(remote)?;
     let session = Arc::new(HttpSession::new(remote, network, deadline.clone()));
     let _guard = transport::enter(Arc::clone(&session));
-    let failed = |error: &git2::Error| failure(remote, &session, deadline, error);
-    let mut origin = repository.remote_anonymous(remote.address.text()).map_err(|error| failed(&error))?;
-    let mut connection = origin
-        .connect_auth(Direction::Fetch, Some(callbacks(deadline, transfer)), None)
-        .map_err(|error| failed(&error))?;
-    let newest = {
-        let heads = connection.list().map_err(|error| failed(&error))?;
-        choose(remote, heads)?
-    };
+    let failed = |error| failure(remote, &session, deadline, &error);
+    let mut origin = repository.remote_anonymous(remote.address.text()).map_err(failed)?;
+    let mut connection =
+        origin.connect_auth(Direction::Fetch, Some(callbacks(deadline, transfer)), None).map_err(failed)?;
+    let newest = choose(remote, connection.list().map_err(failed)?)?;
     if is_complete(repository, &newest) {
         return Ok(newest);
     }
     let refspec = format!("+refs/heads/{}:{}", newest.branch, reference(&newest.branch));
     // libgit2 cannot make shallow clones of local repositories.
     let shallow = remote.address.folder().is_none();
-    let mut fetched = Err(git2::Error::from_str("nothing was fetched"));
-    for depth in if shallow { [Some(1), None] } else { [None, None] } {
+    let mut fetch = |depth| {
         let mut options = FetchOptions::new();
-        options.remote_callbacks(callbacks(deadline, transfer));
+        options.remote_callbacks(callbacks(deadline, transfer)).depth(depth);
         options.download_tags(AutotagOption::None).update_fetchhead(false);
-        depth.map(|depth| options.depth(depth));
-        fetched = connection.remote().fetch(&[&refspec], Some(&mut options), None);
-        let depth_unsupported =
-            fetched.as_ref().is_err_and(|error| error.message().contains("doesn't support shallow"));
-        if !depth_unsupported {
-            break;
-        }
-    }
-    fetched.map_err(|error| failed(&error))?;
-    let commit = repository.refname_to_id(&reference(&newest.branch)).map_err(|error| failed(&error))?;
+        connection.remote().fetch(&[&refspec], Some(&mut options), None)
+    };
+    // A depth of 0 means everything.
+    let fetched = match fetch(i32::from(shallow)) {
+        Err(error) if shallow && error.message().contains("doesn't support shallow") => fetch(0),
+        fetched => fetched,
+    };
+    fetched.map_err(failed)?;
+    let commit = repository.refname_to_id(&reference(&newest.branch)).map_err(failed)?;
     Ok(Newest { commit, ..newest })
 }
 
@@ -78,11 +96,10 @@ pub fn ask(remote: &Remote, network: &Network, deadline: &Deadline) -> Result<Ne
     check_folder(remote)?;
     let session = Arc::new(HttpSession::new(remote, network, deadline.clone()));
     let _guard = transport::enter(Arc::clone(&session));
-    let failed = |error: &git2::Error| failure(remote, &session, deadline, error);
-    let mut origin = git2::Remote::create_detached(remote.address.text()).map_err(|error| failed(&error))?;
-    let connection = origin.connect_auth(Direction::Fetch, None, None).map_err(|error| failed(&error))?;
-    let heads = connection.list().map_err(|error| failed(&error))?;
-    choose(remote, heads)
+    let failed = |error| failure(remote, &session, deadline, &error);
+    let mut origin = git2::Remote::create_detached(remote.address.text()).map_err(failed)?;
+    let connection = origin.connect_auth(Direction::Fetch, None, None).map_err(failed)?;
+    choose(remote, connection.list().map_err(failed)?)
 }
 
 fn check_folder(remote: &Remote) -> Result<(), SyncError> {
@@ -98,9 +115,9 @@ fn failure(remote: &Remote, session: &HttpSession, deadline: &Deadline, error: &
     let reason = printable(error.message());
     let interrupted = || remote.address.host().filter(|_| error.code() == ErrorCode::Eof).map(str::to_owned);
     match (session.take_failure(), interrupted()) {
-        (Some(failure), _) => failure.into(),
-        _ if deadline.has_passed() => SyncError::TooSlow { address, seconds: deadline.timeout().as_secs() },
-        (None, Some(host)) => NetworkError::Interrupted { host, reason }.into(),
+        (Some(failure), _) => SyncError::Network(failure),
+        _ if deadline.has_passed() => SyncError::TooSlow { address, seconds: deadline.timeout.as_secs() },
+        (None, Some(host)) => SyncError::Network(NetworkError::Interrupted { host, reason }),
         (None, None) if is_damage(error) => SyncError::Damaged { address, reason: LocalReason(reason) },
         (None, None) => SyncError::Git { address, reason: LocalReason(reason) },
     }

@@ -6,7 +6,7 @@
 //! speaks HTTP. Talking to a remote blocks, so it happens on separate threads that no client waits for.
 //!
 //! Start reading with [`Repositories`], which syncs all clones on a schedule, and `sync`, which brings one of them up to
-//! date whatever happened to it; then `fetch`, `worktree` and `checkout`, its steps. [`context`] stands alone.
+//! date whatever happened to it; then `fetch`, `worktree` and `checkout`, its steps. [`context`] is independent of the rest.
 
 pub mod address;
 pub mod context;
@@ -20,7 +20,6 @@ mod fetch;
 mod repositories;
 mod schedule;
 mod sync;
-mod transfer;
 mod transport;
 mod worktree;
 
@@ -46,10 +45,6 @@ pub struct Deadline {
 impl Deadline {
     pub fn after(timeout: Duration) -> Self {
         Self { timeout, end: Instant::now() + timeout }
-    }
-
-    pub fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     pub fn has_passed(&self) -> bool {
@@ -107,13 +102,12 @@ pub fn try_remote(remote: &Remote, network: &Network) -> Result<(String, String)
 
 /// Parses certificates in PEM.
 pub fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
-    let mut certificates = Vec::new();
-    for item in parse_pem(pem) {
-        if let PemItem::Certificate(certificate) = item.map_err(|error| error.to_string())? {
-            certificates.push(certificate);
-        }
-    }
-    Ok(certificates)
+    let certificate = |item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
+        Ok(_) => None,
+        Err(error) => Some(Err(ureq::Error::to_string(&error))),
+    };
+    parse_pem(pem).filter_map(certificate).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::address::Address;
 use super::clone_folder;
 use super::error::SyncError;
-use super::schedule::{POLL_INTERVAL, RECENTLY, Schedule, SyncInterval};
+use super::schedule::{POLL_INTERVAL, RECENTLY, Schedule, sync_interval};
 use super::sync::{self, SyncMode, Synced};
 use crate::options::{Network, Options, Remote};
 use base::place::Audience;
@@ -11,7 +11,6 @@ use base::printable::counted;
 use catalog::{Catalog, Scope};
 use library::roots::SkillRoot;
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,8 +25,8 @@ pub struct Repositories {
 struct Inner {
     remotes: Vec<Remote>,
     network: Network,
-    /// Whether a sync is running.
-    busy: AtomicBool,
+    /// Held while a sync is running.
+    syncing: Arc<tokio::sync::Mutex<()>>,
     /// The last problem of each repository, so that it is logged once.
     problems: Mutex<Vec<Option<SyncError>>>,
 }
@@ -52,15 +51,6 @@ pub struct SyncReport {
     pub refreshed: catalog::Outcome,
 }
 
-/// Marks a sync as running until it is dropped.
-struct BusyGuard(Arc<Inner>);
-
-impl Drop for BusyGuard {
-    fn drop(&mut self) {
-        self.0.busy.store(false, Ordering::Release);
-    }
-}
-
 impl Repositories {
     /// Uses the main repository only if no folder is configured.
     pub fn new(options: &Options, has_folders: bool) -> Self {
@@ -68,7 +58,7 @@ impl Repositories {
         let remotes: Vec<Remote> = main.chain(&options.more).cloned().collect();
         let problems = Mutex::new(vec![None; remotes.len()]);
         let network = options.network.clone();
-        Self { inner: Arc::new(Inner { remotes, network, busy: AtomicBool::new(false), problems }) }
+        Self { inner: Arc::new(Inner { remotes, network, syncing: Arc::default(), problems }) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -118,8 +108,7 @@ impl Repositories {
     }
 
     async fn sync_some(&self, due: Vec<(usize, SyncMode)>, catalog: &Catalog) -> Option<SyncReport> {
-        let was_busy = self.inner.busy.swap(true, Ordering::AcqRel);
-        let guard = (!was_busy).then(|| BusyGuard(Arc::clone(&self.inner)))?;
+        let guard = Arc::clone(&self.inner.syncing).try_lock_owned().ok()?;
         let (done, outcomes) = oneshot::channel();
         let (repositories, worker_catalog) = (self.clone(), catalog.clone());
         let work = move || {
@@ -167,25 +156,22 @@ impl Repositories {
             Ok(_) => tracing::debug!("{address} has not changed"),
             Err(problem) => tracing::debug!("still failing: {}", problem.for_audience(Audience::Local)),
         }
+        let (commit, files_changed, problem) = match result {
+            Ok(Synced { commit, files_changed }) => (Some(commit), files_changed, None),
+            Err(problem) => (sync::current(remote), 0, Some(problem)),
+        };
         let (address, last_sync) = (remote.address.clone(), clone_folder::last_sync(remote));
-        match result {
-            Ok(Synced { commit, files_changed }) => {
-                Outcome { address, commit: Some(commit), files_changed, last_sync, problem: None }
-            }
-            Err(problem) => {
-                let commit = sync::current(remote);
-                Outcome { address, commit, files_changed: 0, last_sync, problem: Some(problem) }
-            }
-        }
+        Outcome { address, commit, files_changed, last_sync, problem }
     }
 }
 
 /// Returns the interval of a repository by its current settings.
-async fn interval(remote: &Remote, catalog: &Catalog, roots: &[SkillRoot]) -> SyncInterval {
+async fn interval(remote: &Remote, catalog: &Catalog, roots: &[SkillRoot]) -> Option<Duration> {
+    let is_cloned = clone_folder::exists(&remote.folder);
     let root = (0..).zip(roots).find(|(_, root)| root.comes_from(&remote.folder)).map(|(number, _)| number);
-    let refresh = match root.filter(|_| clone_folder::exists(&remote.folder)) {
+    let refresh = match root.filter(|_| is_cloned) {
         Some(root) => catalog.settings_of(root).await.ok().map(|settings| settings.refresh),
         None => None,
     };
-    SyncInterval::new(clone_folder::exists(&remote.folder), refresh)
+    sync_interval(is_cloned, refresh)
 }

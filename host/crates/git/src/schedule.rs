@@ -10,22 +10,13 @@ pub const POLL_INTERVAL: Duration = Duration::from_mins(1);
 /// At the start, a clone that another server synced this recently is not synced again. Also the tolerance for early polls.
 pub const RECENTLY: Duration = Duration::from_secs(5);
 
-/// How often a repository is synced automatically.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SyncInterval {
-    Every(Duration),
-    Never,
-}
-
-impl SyncInterval {
-    /// Follows the settings. Without a clone there are none yet, and one has to be made.
-    pub fn new(is_cloned: bool, refresh: Option<Refresh>) -> Self {
-        match refresh {
-            _ if !is_cloned => Self::Every(POLL_INTERVAL),
-            Some(refresh) if refresh.enabled => Self::Every(Duration::from_mins(refresh.interval_minutes.into())),
-            _ => Self::Never,
-        }
+/// Returns how often a repository is synced automatically, if at all. Without a clone there are no settings yet.
+pub fn sync_interval(is_cloned: bool, refresh: Option<Refresh>) -> Option<Duration> {
+    if !is_cloned {
+        return Some(POLL_INTERVAL);
     }
+    let refresh = refresh.filter(|refresh| refresh.enabled)?;
+    Some(Duration::from_mins(refresh.interval_minutes.into()))
 }
 
 /// Knows which repositories are due, by their numbers.
@@ -40,12 +31,11 @@ impl Schedule {
         (Self { last_attempts: vec![now; count] }, due)
     }
 
-    /// Returns the repositories that are due. If several servers share a clone, a sync by another one within half the
-    /// interval is enough.
-    pub fn take_due(&mut self, now: Instant, intervals: &[SyncInterval]) -> Vec<(usize, SyncMode)> {
+    /// Returns the repositories that are due. A sync by another server within half the interval is enough.
+    pub fn take_due(&mut self, now: Instant, intervals: &[Option<Duration>]) -> Vec<(usize, SyncMode)> {
         let mut due = Vec::new();
         for (number, (last, interval)) in self.last_attempts.iter_mut().zip(intervals).enumerate() {
-            let SyncInterval::Every(interval) = *interval else { continue };
+            let Some(interval) = *interval else { continue };
             if now.duration_since(*last) + RECENTLY >= interval {
                 *last = now;
                 due.push((number, SyncMode::IfOlderThan(interval / 2)));
@@ -59,23 +49,13 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    const fn refresh(enabled: bool, interval_minutes: u32) -> Refresh {
-        Refresh { enabled, interval_minutes }
+    /// The interval of a clone with these settings.
+    fn cloned(enabled: bool, interval_minutes: u32) -> Option<Duration> {
+        sync_interval(true, Some(Refresh { enabled, interval_minutes }))
     }
 
-    fn cloned(settings: Refresh) -> SyncInterval {
-        SyncInterval::new(true, Some(settings))
-    }
-
-    /// Returns the minutes in which a repository is synced, given its interval in each minute.
-    fn minutes(intervals: impl Iterator<Item = SyncInterval>) -> Vec<u32> {
-        let start = Instant::now();
-        let (mut schedule, _) = Schedule::start(start, 1);
-        let mut is_due = |minute: u32, interval: SyncInterval| {
-            let now = start + minute * POLL_INTERVAL;
-            !schedule.take_due(now, &[interval]).is_empty()
-        };
-        (1..).zip(intervals).filter(|(minute, interval)| is_due(*minute, *interval)).map(|(minute, _)| minute).collect()
+    fn not_cloned(enabled: bool) -> Option<Duration> {
+        sync_interval(false, Some(Refresh { enabled, interval_minutes: 60 }))
     }
 
     #[test]
@@ -86,48 +66,43 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_kept() {
-        let every = |minutes| cloned(refresh(true, minutes));
-        assert_eq!(minutes((0..60).map(|_| every(15))), [15, 30, 45, 60]);
-        assert_eq!(minutes((0..4).map(|_| every(1))), [1, 2, 3, 4]);
-        assert_eq!(minutes((0..59).map(|_| every(60))), Vec::<u32>::new());
-    }
-
-    #[test]
-    fn a_new_interval_counts_from_the_last_sync() {
-        let changes = |minute| cloned(refresh(true, if minute < 20 { 60 } else { 7 }));
-        assert_eq!(minutes((1..=30).map(changes)), [20, 27]);
-    }
-
-    #[test]
-    fn disabled_or_unknown_repositories_are_not_synced() {
-        assert_eq!(minutes((0..100).map(|_| cloned(refresh(false, 1)))), Vec::<u32>::new());
-        assert_eq!(minutes((0..100).map(|_| SyncInterval::new(true, None))), Vec::<u32>::new());
-        let changes = |minute| cloned(refresh(minute >= 30, 15));
-        assert_eq!(minutes((1..=50).map(changes)), [30, 45], "syncing resumes when it is enabled");
-    }
-
-    #[test]
-    fn a_failed_first_clone_is_retried_every_minute() {
-        for settings in [None, Some(refresh(true, 60)), Some(refresh(false, 60))] {
-            assert_eq!(minutes((0..3).map(|_| SyncInterval::new(false, settings))), [1, 2, 3]);
+    fn the_settings_of_each_minute_decide_when_a_repository_is_synced() {
+        type IntervalAt = fn(u32) -> Option<Duration>;
+        let cases: [(&str, IntervalAt, u32, &[u32]); 11] = [
+            ("every 15 minutes", |_| cloned(true, 15), 60, &[15, 30, 45, 60]),
+            ("every minute", |_| cloned(true, 1), 4, &[1, 2, 3, 4]),
+            ("not yet due", |_| cloned(true, 60), 59, &[]),
+            ("changed", |minute| cloned(true, if minute < 20 { 60 } else { 7 }), 30, &[20, 27]),
+            ("disabled", |_| cloned(false, 1), 100, &[]),
+            ("unknown", |_| sync_interval(true, None), 100, &[]),
+            ("enabled later", |minute| cloned(minute >= 30, 15), 50, &[30, 45]),
+            ("not cloned", |_| sync_interval(false, None), 3, &[1, 2, 3]),
+            ("not cloned, seldom", |_| not_cloned(true), 3, &[1, 2, 3]),
+            ("not cloned, disabled", |_| not_cloned(false), 3, &[1, 2, 3]),
+            ("cloned later", |minute| if minute > 3 { cloned(true, 15) } else { not_cloned(true) }, 20, &[1, 2, 3, 18]),
+        ];
+        for (what, interval_at, end, expected) in cases {
+            let start = Instant::now();
+            let (mut schedule, _) = Schedule::start(start, 1);
+            let mut is_due =
+                |minute| !schedule.take_due(start + minute * POLL_INTERVAL, &[interval_at(minute)]).is_empty();
+            let minutes: Vec<u32> = (1..=end).filter(|minute| is_due(*minute)).collect();
+            assert_eq!(minutes, expected, "{what}");
         }
-        let cloned_later = |minute| SyncInterval::new(minute > 3, Some(refresh(true, 15)));
-        assert_eq!(minutes((1..=20).map(cloned_later)), [1, 2, 3, 18]);
     }
 
     #[test]
     fn a_recent_sync_by_another_server_is_enough() {
         let start = Instant::now();
         let (mut schedule, _) = Schedule::start(start, 3);
-        let [often, seldom] = [10, 60].map(|minutes| cloned(refresh(true, minutes)));
+        let (often, seldom) = (cloned(true, 10), cloned(true, 60));
         let older_than = |minutes| SyncMode::IfOlderThan(Duration::from_mins(minutes));
         assert_eq!(
             schedule.take_due(start + 10 * POLL_INTERVAL, &[often, seldom, often]),
             [(0, older_than(5)), (2, older_than(5))]
         );
         assert_eq!(
-            schedule.take_due(start + 60 * POLL_INTERVAL, &[often, seldom, SyncInterval::Never]),
+            schedule.take_due(start + 60 * POLL_INTERVAL, &[often, seldom, None]),
             [(0, older_than(5)), (1, older_than(30))]
         );
     }
@@ -135,7 +110,7 @@ mod tests {
     #[test]
     fn a_poll_that_comes_slightly_early_counts() {
         let start = Instant::now();
-        let interval = [cloned(refresh(true, 15))];
+        let interval = [cloned(true, 15)];
         let due_after = |seconds| Schedule::start(start, 1).0.take_due(start + Duration::from_secs(seconds), &interval);
         assert_eq!(due_after(15 * 60 - 5).len(), 1);
         assert_eq!(due_after(15 * 60 - 6), []);

@@ -1,10 +1,10 @@
 //! Brings one clone up to date with its remote, whatever happened to either.
 
 use crate::error::{SyncError, is_damage};
+use crate::fetch::{self, Transfer};
 use crate::options::{Network, Remote};
-use crate::transfer::Transfer;
 use crate::worktree::{self, CheckedOut};
-use crate::{Deadline, clone_folder, fetch, prepare_libgit2};
+use crate::{Deadline, clone_folder, prepare_libgit2};
 use base::place::LocalReason;
 use base::printable::{counted, printable, quoted};
 use git2::{Oid, Repository, RepositoryInitOptions};
@@ -66,13 +66,6 @@ pub fn current(remote: &Remote) -> Option<String> {
     Some(head.id().to_string())
 }
 
-/// Why a clone could not be updated in place.
-enum Failure {
-    /// It has to be cloned again.
-    Damaged(git2::Error),
-    Other(SyncError),
-}
-
 struct CloneSync<'a> {
     remote: &'a Remote,
     network: &'a Network,
@@ -107,34 +100,34 @@ impl CloneSync<'_> {
     fn update(&self) -> Result<(Oid, CheckedOut), SyncError> {
         let repository = match clone_folder::open(&self.remote.folder) {
             Ok(repository) => repository,
-            Err(error) => return self.repair(&error),
+            Err(error) => return self.repair(error.message()),
         };
         clone_folder::clear_locks(&repository)?;
         if repository.index().is_err() {
             tracing::warn!("the index of the clone at {} is damaged and is rebuilt", self.remote.folder.display());
             let _ = std::fs::remove_file(repository.path().join("index"));
         }
-        let damage = match self.update_in_place(&repository) {
-            Err(Failure::Damaged(error)) => error,
-            Err(Failure::Other(error)) => return Err(error),
-            Ok(done) => return Ok(done),
-        };
-        // While it is open, libgit2 would use its damaged files instead of new ones with the same name.
-        drop(repository);
-        self.repair(&damage)
+        match self.update_in_place(&repository) {
+            Err(SyncError::Damaged { reason, .. }) => {
+                // While it is open, libgit2 would use its damaged files instead of new ones with the same name.
+                drop(repository);
+                self.repair(&reason.0)
+            }
+            done => done,
+        }
     }
 
-    fn update_in_place(&self, repository: &Repository) -> Result<(Oid, CheckedOut), Failure> {
+    fn update_in_place(&self, repository: &Repository) -> Result<(Oid, CheckedOut), SyncError> {
+        let damaged = |error: &git2::Error| {
+            let reason = LocalReason(printable(error.message()));
+            SyncError::Damaged { address: self.remote.address.clone(), reason }
+        };
         let known = known_tips(repository);
-        worktree::head(repository).map_err(Failure::Damaged)?;
-        let newest = fetch::fetch(repository, self.remote, self.network, &self.deadline, &Transfer::default());
-        let newest = newest.map_err(|error| match error {
-            SyncError::Damaged { reason, .. } => Failure::Damaged(git2::Error::from_str(&reason.0)),
-            error => Failure::Other(error),
-        })?;
-        let done = self.check_out(repository, &newest, &known).map_err(|error| {
-            if is_damage(&error) { Failure::Damaged(error) } else { Failure::Other(self.checkout_failed(&error)) }
-        })?;
+        worktree::head(repository).map_err(|error| damaged(&error))?;
+        let newest = fetch::fetch(repository, self.remote, self.network, &self.deadline, &Transfer::default())?;
+        let done = self.check_out(repository, &newest, &known);
+        let done =
+            done.map_err(|error| if is_damage(&error) { damaged(&error) } else { self.checkout_failed(&error) })?;
         Ok((newest.commit, done))
     }
 
@@ -146,32 +139,25 @@ impl CloneSync<'_> {
         before_fetch: &[Oid],
     ) -> Result<CheckedOut, git2::Error> {
         let plan = worktree::plan(repository, newest.commit, before_fetch)?;
-        if plan.is_done() {
+        if plan.is_done {
             return Ok(CheckedOut { files_changed: 0, backup: None });
         }
         let _paused = (self.pause)();
         plan.apply(&newest.branch)
     }
 
-    fn repair(&self, error: &git2::Error) -> Result<(Oid, CheckedOut), SyncError> {
-        tracing::warn!(
-            "the clone at {} is damaged ({}) and is cloned again",
-            self.remote.folder.display(),
-            error.message()
-        );
+    fn repair(&self, damage: &str) -> Result<(Oid, CheckedOut), SyncError> {
+        let folder = self.remote.folder.display();
+        tracing::warn!("the clone at {folder} is damaged ({damage}) and is cloned again");
         self.reclone()
     }
 
-    /// Fetches everything again, and replaces only `.git`. The files stay in place, and those that differ from the remote
-    /// go into a backup.
+    /// Fetches everything again, and replaces only `.git`. Files that differ from the remote go into a backup.
     fn reclone(&self) -> Result<(Oid, CheckedOut), SyncError> {
         let folder = &self.remote.folder;
         let unusable = |reason| SyncError::unusable(folder, &reason);
         let new = clone_folder::create_sibling(self.remote, clone_folder::NEW).map_err(unusable)?;
-        let newest = {
-            let repository = self.init(new.path())?;
-            self.fetch_all(&repository)?
-        };
+        let newest = self.fetch_all(&self.init(new.path())?)?;
         let git = folder.join(".git");
         let old = new.path().join("old");
         if std::fs::symlink_metadata(&git).is_ok() {

@@ -5,15 +5,15 @@ mod following;
 mod hostile;
 
 use super::address::Address;
+use super::checkout::index_entry;
+use super::contents::TreeFile;
 use super::error::SyncError;
 use super::sync::{SyncMode, Synced, sync};
 use super::{clone_folder, prepare_libgit2};
 use crate::options::{Network, Remote};
 use base::place::Audience;
 use base::timestamp;
-use git2::{
-    Index, IndexEntry, IndexEntryExtendedFlag, IndexEntryFlag, IndexTime, ObjectType, Oid, Repository, Signature,
-};
+use git2::{Index, IndexEntryExtendedFlag, IndexEntryFlag, ObjectType, Oid, Repository, Signature};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -25,7 +25,6 @@ use tempfile::TempDir;
 struct Scene {
     folder: TempDir,
     origin: Repository,
-    branch: Option<String>,
 }
 
 impl Scene {
@@ -34,7 +33,15 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         let origin = Repository::init_bare(folder.path().join("team-skills.git")).unwrap();
         origin.set_head("refs/heads/main").unwrap();
-        Self { folder, origin, branch: None }
+        Self { folder, origin }
+    }
+
+    /// A clone of a remote with these files.
+    fn cloned(files: &[(&str, &str)]) -> Self {
+        let scene = Self::new();
+        scene.push("main", files);
+        scene.sync().unwrap();
+        scene
     }
 
     /// Commits exactly these files on top of a branch.
@@ -65,33 +72,15 @@ impl Scene {
             // A name that begins with `@` is a link.
             let (path, mode) = path.strip_prefix('@').map_or((*path, 0o100_644), |link| (link, 0o120_000));
             let id = self.origin.blob(text.as_bytes()).unwrap();
-            let never = IndexTime::new(0, 0);
-            let entry = IndexEntry {
-                ctime: never,
-                mtime: never,
-                dev: 0,
-                ino: 0,
-                mode,
-                uid: 0,
-                gid: 0,
-                file_size: 0,
-                id,
-                flags: 0,
-                flags_extended: 0,
-                path: path.as_bytes().to_vec(),
-            };
-            index.add(&entry).unwrap();
+            index.add(&index_entry(Path::new(path), TreeFile { id, mode }, None)).unwrap();
         }
         index.write_tree_to(&self.origin).unwrap()
     }
 
     fn remote(&self) -> Remote {
         let (address, _) = Address::parse("team-skills.git", |path| self.folder.path().join(path)).unwrap();
-        let key = address.key(self.branch.as_deref());
-        let clones = self.folder.path().join("repos");
-        let folder = clones.join(key);
-        let branch = self.branch.clone();
-        Remote { address, branch, credential: None, folder, taken_over: false, token_missing: false }
+        let folder = self.folder.path().join("repos").join(address.key(None));
+        Remote { address, branch: None, credential: None, folder, taken_over: false, token_missing: false }
     }
 
     fn sync(&self) -> Result<Synced, SyncError> {
@@ -100,6 +89,18 @@ impl Scene {
 
     fn sync_with(&self, mode: SyncMode) -> Result<Synced, SyncError> {
         sync(&self.remote(), &Network::default(), mode, &|| Box::new(()))
+    }
+
+    /// Pushes these files to `main`, after which a sync makes them the files of the clone.
+    #[track_caller]
+    fn follow(&self, files: &[(&str, &str)]) {
+        self.push("main", files);
+        self.sync().unwrap();
+        self.expect(files);
+    }
+
+    fn sync_error(&self) -> String {
+        self.sync().unwrap_err().for_audience(Audience::Local)
     }
 
     fn clone(&self) -> PathBuf {
@@ -124,19 +125,11 @@ impl Scene {
     fn backups(&self) -> Vec<BTreeMap<String, String>> {
         let repository = clone_folder::open(&self.clone()).unwrap();
         let references = repository.references_glob("refs/skillcell/backup/*").unwrap();
+        let text = |id| String::from_utf8_lossy(repository.find_blob(id).unwrap().content()).into_owned();
         let files = |reference: git2::Reference<'_>| {
-            let tree = reference.peel_to_tree().unwrap();
-            let mut files = BTreeMap::new();
-            tree.walk(git2::TreeWalkMode::PreOrder, |folder, entry| {
-                if entry.kind() == Some(ObjectType::Blob) {
-                    let blob = entry.to_object(&repository).unwrap().peel_to_blob().unwrap();
-                    let text = String::from_utf8_lossy(blob.content()).into_owned();
-                    files.insert(format!("{folder}{}", entry.name().unwrap()), text);
-                }
-                git2::TreeWalkResult::Ok
-            })
-            .unwrap();
-            files
+            let mut index = Index::new().unwrap();
+            index.read_tree(&reference.peel_to_tree().unwrap()).unwrap();
+            index.iter().map(|entry| (String::from_utf8(entry.path).unwrap(), text(entry.id))).collect()
         };
         references.map(|reference| files(reference.unwrap())).collect()
     }

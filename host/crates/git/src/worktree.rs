@@ -53,7 +53,8 @@ pub struct Plan<'r> {
     /// Whether the current commit was made locally.
     has_local_commit: bool,
     files_changed: usize,
-    is_done: bool,
+    /// Whether the files already match the commit.
+    pub is_done: bool,
 }
 
 /// Compares the files with a commit. `before_fetch` are the tips of the remote that were known before.
@@ -73,7 +74,8 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     options.include_untracked(true).recurse_untracked_dirs(true).exclude_submodules(true).include_ignored(false);
     let statuses = repository.statuses(Some(&mut options))?;
     let changed = statuses.iter().filter(|entry| entry.status() != Status::CURRENT);
-    let changed = changed.filter(|entry| !is_nested_repository(entry.path_bytes()));
+    // Git reports a nested repository as a folder. It is left alone.
+    let changed = changed.filter(|entry| !entry.path_bytes().ends_with(b"/"));
     let changed = changed.map(|entry| PathBuf::from(OsStr::from_bytes(entry.path_bytes())));
     dirty.extend(changed.filter(|path| contents::is_inside(path)));
     dirty.extend(assumed_unchanged(repository)?.into_iter().filter(|path| contents::is_inside(path)));
@@ -87,14 +89,13 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
     let has_local_commit = before.as_ref().is_some_and(|before| !from_remote(before.id()));
     let is_at_commit = before.as_ref().is_some_and(|before| before.id() == commit);
     let is_done = is_at_commit && targets.is_empty() && dirty.is_empty();
-    let edits = BTreeSet::new();
     let mut plan = Plan {
         repository,
         folder,
         before,
         after,
         dirty,
-        edits,
+        edits: BTreeSet::new(),
         contents,
         earlier,
         has_local_commit,
@@ -106,11 +107,6 @@ pub fn plan<'r>(repository: &'r Repository, commit: Oid, before_fetch: &[Oid]) -
 }
 
 impl Plan<'_> {
-    /// Whether the files already match the commit.
-    pub fn is_done(&self) -> bool {
-        self.is_done
-    }
-
     /// Returns the blob id of a file if no known commit has it at this path.
     fn local_edit(&self, path: &Path) -> Option<Oid> {
         let is_inside = checkout::blocking_ancestor(&self.folder, path).is_none();
@@ -220,9 +216,4 @@ fn assumed_unchanged(repository: &Repository) -> Result<Vec<PathBuf>, git2::Erro
         flags.is_valid() || IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended).is_skip_worktree()
     };
     Ok(index.iter().filter(is_flagged).map(|entry| PathBuf::from(OsStr::from_bytes(&entry.path))).collect())
-}
-
-/// Git reports a nested repository as a folder. It is left alone.
-fn is_nested_repository(path: &[u8]) -> bool {
-    path.ends_with(b"/")
 }

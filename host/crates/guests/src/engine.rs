@@ -1,14 +1,16 @@
 //! World `engine`: parses and indexes skills.
 
 mod lending;
-mod load;
-mod quarantine;
 
-pub use quarantine::Quarantine;
+pub use lending::Quarantine;
 
-use crate::budget::Budget;
-use crate::call::{self, Broken, Budgeted};
+use crate::call::{self, Broken, Budget, Budgeted};
 use crate::executor::Executor;
+use crate::imports;
+use crate::load::{LoadError, World};
+use ::library::roots::SkillRoot;
+use ::library::snapshot::Snapshot;
+use base::place::Place;
 use bindings::catalog::{
     Answer, AssetError, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
     FoundSkill, LookupError, LookupKind, Mention, Node, OperatorSettings, Page, Reference, Request, ReviewPage,
@@ -16,13 +18,14 @@ use bindings::catalog::{
 };
 use bindings::engine::{Engine, EnginePre};
 use bindings::types::{Location, Problem, SkillModel, Summary};
+use bindings::{library, log};
 use lending::Lender;
-use library::snapshot::Snapshot;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wasmtime::Store;
-use wasmtime::component::ResourceTable;
+use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 /// The slowest query on 10,000 skills takes a few hundredths of this.
@@ -54,7 +57,7 @@ pub struct EngineWorld {
 /// What every engine of a server is lent.
 #[derive(Clone)]
 pub struct Terms {
-    pub roots: Arc<[library::roots::SkillRoot]>,
+    pub roots: Arc<[SkillRoot]>,
     pub quarantine: Arc<Quarantine>,
     /// Size of the largest file that an engine can read, in bytes.
     pub file_limit: u64,
@@ -95,6 +98,19 @@ impl WasiView for EngineState {
 }
 
 impl EngineWorld {
+    pub fn bundled(executor: Arc<Executor>) -> Result<Self, LoadError> {
+        let link = |component: &Component| link(&executor, component);
+        let ready = World::ENGINE.load_bundled(&executor, "skillcell-engine", skillcell_artifacts::ENGINE, link)?;
+        Ok(Self { executor, ready })
+    }
+
+    /// Loads an engine from a file. Takes a second or two if it has to be compiled.
+    pub fn from_file(executor: Arc<Executor>, path: &Path) -> Result<Self, LoadError> {
+        let link = |component: &Component| link(&executor, component);
+        let (ready, _) = World::ENGINE.load_file(&executor, Place::file(path), None, link)?;
+        Ok(Self { executor, ready })
+    }
+
     /// Starts an engine with an empty catalog.
     pub fn instantiate(&self, terms: &Terms) -> Result<EngineInstance, Broken> {
         let state = EngineState {
@@ -118,6 +134,15 @@ impl EngineWorld {
     }
 }
 
+/// Links the imports of world `engine`. The standard streams lead nowhere.
+fn link(executor: &Executor, component: &Component) -> wasmtime::Result<EnginePre<EngineState>> {
+    let mut linker = Linker::new(&executor.engine);
+    imports::add_sync(&mut linker)?;
+    library::add_to_linker::<_, HasSelf<EngineState>>(&mut linker, |state| state)?;
+    log::add_to_linker::<_, HasSelf<EngineState>>(&mut linker, |state| state)?;
+    EnginePre::new(linker.instantiate_pre(component)?)
+}
+
 /// An engine broke during an update.
 pub struct BrokenUpdate {
     pub broken: Broken,
@@ -139,125 +164,12 @@ impl EngineInstance {
     /// Applies changes. From now on the engine reads the files of this snapshot.
     pub fn update(&mut self, snapshot: Arc<Snapshot>, changes: &[Change]) -> Result<(), BrokenUpdate> {
         self.updates += 1;
-        let lender = &mut self.store.data_mut().lender;
-        lender.start_update(snapshot);
+        self.store.data_mut().lender.start_update(snapshot);
         let updated = self.call("update", MAX_UPDATE_TIME, |engine, store| engine.call_update(store, changes));
-        updated.map_err(|broken| BrokenUpdate { broken, file: self.store.data_mut().lender.end_update() })?;
-        self.store.data_mut().lender.end_update();
+        let file = self.store.data_mut().lender.end_update();
+        updated.map_err(|broken| BrokenUpdate { broken, file })?;
         let arranged = self.call("arrange", MAX_ARRANGE_TIME, |engine, store| engine.call_arrange(store));
         arranged.map_err(|broken| BrokenUpdate { broken, file: None })
-    }
-
-    pub fn problems(&mut self, max: u32) -> Result<Vec<Problem>, Broken> {
-        self.ask("problems", |engine, store| engine.call_problems(store, max))
-    }
-
-    pub fn skills(
-        &mut self,
-        filter: Option<&str>,
-        model: Option<SkillModel>,
-        start: u32,
-        max: u32,
-    ) -> Result<Page, Broken> {
-        self.ask("skills", |engine, store| engine.call_skills(store, filter, model, start, max))
-    }
-
-    pub fn body(&mut self, file: &Location) -> Result<String, Broken> {
-        self.ask("body", |engine, store| engine.call_body(store, file))
-    }
-
-    pub fn search(
-        &mut self,
-        query: &str,
-        model: Option<SkillModel>,
-        limit: u32,
-        scores: Option<&[f64]>,
-    ) -> Result<SearchResult, Broken> {
-        self.ask("search", |engine, store| engine.call_search(store, query, model, limit, scores))
-    }
-
-    pub fn find(&mut self, request: &Request, scores: Option<&[f64]>) -> Result<Result<Answer, LookupError>, Broken> {
-        self.ask("find", |engine, store| engine.call_find(store, request, scores))
-    }
-
-    pub fn explain(&mut self, context: &str, scores: Option<&[f64]>, max: u32) -> Result<Vec<Explained>, Broken> {
-        self.ask("explain", |engine, store| engine.call_explain(store, context, scores, max))
-    }
-
-    pub fn text_changes(&mut self, restart: bool, max_bytes: u32) -> Result<TextDelta, Broken> {
-        self.ask("text-changes", |engine, store| engine.call_text_changes(store, restart, max_bytes))
-    }
-
-    pub fn tree(&mut self, path: Option<&str>) -> Result<Result<Vec<Node>, LookupError>, Broken> {
-        self.ask("tree", |engine, store| engine.call_tree(store, path))
-    }
-
-    pub fn script_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundScript, ScriptError>, Broken> {
-        self.ask("script-of", |engine, store| engine.call_script_of(store, skill, file))
-    }
-
-    pub fn settings_of(&mut self, root: u32) -> Result<Settings, Broken> {
-        self.ask("settings-of", |engine, store| engine.call_settings_of(store, root))
-    }
-
-    pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {
-        self.ask("asset-of", |engine, store| engine.call_asset_of(store, skill, file))
-    }
-
-    pub fn skill_of(&mut self, name: &str, kind: LookupKind) -> Result<Result<FoundSkill, LookupError>, Broken> {
-        self.ask("skill-of", |engine, store| engine.call_skill_of(store, name, kind))
-    }
-
-    pub fn skill_in(&mut self, file: &Location) -> Result<Option<Summary>, Broken> {
-        self.ask("skill-in", |engine, store| engine.call_skill_in(store, file))
-    }
-
-    pub fn resource_of(&mut self, uri: &str) -> Result<Option<FoundResource>, Broken> {
-        self.ask("resource-of", |engine, store| engine.call_resource_of(store, uri))
-    }
-
-    pub fn document_of(&mut self, file: &Location) -> Result<Option<Document>, Broken> {
-        self.ask("document-of", |engine, store| engine.call_document_of(store, file))
-    }
-
-    pub fn files_of(&mut self, file: &Location) -> Result<Option<SkillFiles>, Broken> {
-        self.ask("files-of", |engine, store| engine.call_files_of(store, file))
-    }
-
-    pub fn is_skill_document(&mut self, path: &str) -> Result<bool, Broken> {
-        self.ask("is-skill-document", |engine, store| engine.call_is_skill_document(store, path))
-    }
-
-    pub fn dependencies_of(&mut self, files: &[Location]) -> Result<Vec<Location>, Broken> {
-        self.ask("dependencies-of", |engine, store| engine.call_dependencies_of(store, files))
-    }
-
-    pub fn resource_folders(&mut self) -> Result<Vec<Location>, Broken> {
-        self.ask("resource-folders", |engine, store| engine.call_resource_folders(store))
-    }
-
-    pub fn references_of(&mut self, file: &Location) -> Result<Vec<Reference>, Broken> {
-        self.ask("references-of", |engine, store| engine.call_references_of(store, file))
-    }
-
-    pub fn codes(&mut self) -> Result<Vec<Code>, Broken> {
-        self.ask("codes", |engine, store| engine.call_codes(store))
-    }
-
-    pub fn review(&mut self, request: &ReviewRequest) -> Result<ReviewPage, Broken> {
-        self.ask("review", |engine, store| engine.call_review(store, request))
-    }
-
-    pub fn mentions(&mut self, max: u32) -> Result<Vec<Mention>, Broken> {
-        self.ask("mentions", |engine, store| engine.call_mentions(store, max))
-    }
-
-    fn ask<T>(
-        &mut self,
-        function: &'static str,
-        query: impl FnOnce(&bindings::catalog::Guest, &mut Store<EngineState>) -> wasmtime::Result<T>,
-    ) -> Result<T, Broken> {
-        self.call(function, MAX_ANSWER_TIME, query)
     }
 
     fn call<T>(
@@ -269,5 +181,61 @@ impl EngineInstance {
         self.store.data_mut().budget.start_call(time);
         let guest = self.engine.skillcell_plugin_catalog();
         call::call(&self.executor, &mut self.store, function, |store| body(guest, store))
+    }
+}
+
+/// Defines a method for each function that the host calls with the time of an answer. `wit/catalog.wit` documents them.
+macro_rules! questions {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty = $call:ident $name:literal;)*) => {
+        impl EngineInstance {
+            $(pub fn $method(&mut self, $($argument: $type),*) -> Result<$answer, Broken> {
+                self.call($name, MAX_ANSWER_TIME, |engine, store| engine.$call(store, $($argument),*))
+            })*
+        }
+    };
+}
+
+questions! {
+    problems(max: u32) -> Vec<Problem> = call_problems "problems";
+    skills(filter: Option<&str>, model: Option<SkillModel>, start: u32, max: u32) -> Page = call_skills "skills";
+    body(file: &Location) -> String = call_body "body";
+    search(query: &str, model: Option<SkillModel>, limit: u32, scores: Option<&[f64]>)
+        -> SearchResult = call_search "search";
+    find(request: &Request, scores: Option<&[f64]>) -> Result<Answer, LookupError> = call_find "find";
+    explain(context: &str, scores: Option<&[f64]>, max: u32) -> Vec<Explained> = call_explain "explain";
+    text_changes(restart: bool, max_bytes: u32) -> TextDelta = call_text_changes "text-changes";
+    tree(path: Option<&str>) -> Result<Vec<Node>, LookupError> = call_tree "tree";
+    script_of(skill: &str, file: &str) -> Result<FoundScript, ScriptError> = call_script_of "script-of";
+    settings_of(root: u32) -> Settings = call_settings_of "settings-of";
+    asset_of(skill: &str, file: &str) -> Result<FoundAsset, AssetError> = call_asset_of "asset-of";
+    skill_of(name: &str, kind: LookupKind) -> Result<FoundSkill, LookupError> = call_skill_of "skill-of";
+    skill_in(file: &Location) -> Option<Summary> = call_skill_in "skill-in";
+    resource_of(uri: &str) -> Option<FoundResource> = call_resource_of "resource-of";
+    document_of(file: &Location) -> Option<Document> = call_document_of "document-of";
+    files_of(file: &Location) -> Option<SkillFiles> = call_files_of "files-of";
+    is_skill_document(path: &str) -> bool = call_is_skill_document "is-skill-document";
+    dependencies_of(files: &[Location]) -> Vec<Location> = call_dependencies_of "dependencies-of";
+    resource_folders() -> Vec<Location> = call_resource_folders "resource-folders";
+    references_of(file: &Location) -> Vec<Reference> = call_references_of "references-of";
+    codes() -> Vec<Code> = call_codes "codes";
+    review(request: &ReviewRequest) -> ReviewPage = call_review "review";
+    mentions(max: u32) -> Vec<Mention> = call_mentions "mentions";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_has_no_clock_no_random_no_network_and_no_folder() {
+        let executor = Arc::new(Executor::for_engines(None).unwrap());
+        let world = EngineWorld::bundled(Arc::clone(&executor)).unwrap();
+        let described = world.ready.instance_pre().component().component_type();
+        let imports: Vec<String> = described.imports(&executor.engine).map(|(name, _)| name.to_owned()).collect();
+        let allowed =
+            ["skillcell:plugin/types@", "skillcell:plugin/library@", "skillcell:plugin/log@", "wasi:cli/", "wasi:io/"];
+        let other = imports.iter().find(|name| !allowed.iter().any(|start| name.starts_with(start)));
+        assert_eq!(other, None, "ARCHITECTURE.md promises that the engine is offline, timeless and without folders");
+        assert!(imports.iter().any(|name| name.starts_with("skillcell:plugin/library@")), "{imports:?}");
     }
 }

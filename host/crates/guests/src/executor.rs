@@ -1,19 +1,22 @@
 //! Compiles and runs guests: the wasmtime engine, the cache of compiled code, and the clock of deadlines.
 
 use crate::cache::Cache;
-use crate::ticker::Ticker;
 use skillcell_artifacts::compiler;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 use wasmtime::{Config, Engine};
+
+/// The interval between two checks of a deadline.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 /// Half of a thread's stack.
 const CALL_STACK_BYTES: usize = 1 << 20;
 
 /// Lives until the process ends.
 pub struct Executor {
-    engine: Engine,
-    ticker: Ticker,
-    cache: Option<Arc<Cache>>,
+    pub(crate) engine: Engine,
+    pub(crate) ticker: Arc<Ticker>,
+    pub(crate) cache: Option<Arc<Cache>>,
 }
 
 impl Executor {
@@ -39,16 +42,51 @@ impl Executor {
         let engine = Engine::new(config)?;
         Ok(Self { ticker: Ticker::start(engine.clone()), engine, cache })
     }
+}
 
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+/// Advances the epoch of an engine while guests run, which makes them check their deadlines. Its thread sleeps while none
+/// runs, so that an idle server does not wake the machine.
+#[derive(Default)]
+pub(crate) struct Ticker {
+    running: Mutex<usize>,
+    changed: Condvar,
+}
+
+/// Keeps the clock ticking until it is dropped.
+pub(crate) struct Ticking<'ticker>(&'ticker Ticker);
+
+impl Ticker {
+    fn start(engine: Engine) -> Arc<Self> {
+        let ticker = Arc::new(Self::default());
+        let of_thread = Arc::clone(&ticker);
+        let run = move || loop {
+            let mut running = of_thread.running.lock().unwrap_or_else(PoisonError::into_inner);
+            while *running == 0 {
+                running = of_thread.changed.wait(running).unwrap_or_else(PoisonError::into_inner);
+            }
+            drop(of_thread.changed.wait_timeout_while(running, TICK, |running| *running > 0));
+            engine.increment_epoch();
+        };
+        std::thread::Builder::new().name("ticker".to_owned()).spawn(run).expect("the system can start a thread");
+        ticker
     }
 
-    pub fn ticker(&self) -> &Ticker {
-        &self.ticker
+    pub fn tick(&self) -> Ticking<'_> {
+        self.change(|running| *running += 1);
+        Ticking(self)
     }
 
-    pub fn cache(&self) -> Option<&Cache> {
-        self.cache.as_deref()
+    fn change(&self, change: impl FnOnce(&mut usize)) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut running);
+        if *running <= 1 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Ticking<'_> {
+    fn drop(&mut self) {
+        self.0.change(|running| *running -= 1);
     }
 }

@@ -3,8 +3,10 @@
 //!
 //! What the streams lead to is decided by the WASI context in the store's state.
 
+use ::bindings::log::{self, Level};
 use ::bindings::types;
-use wasmtime::component::{HasData, Linker, ResourceTable};
+use std::sync::Arc;
+use wasmtime::component::{HasData, HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::p2::bindings::{self, cli};
@@ -17,18 +19,18 @@ pub fn add_sync<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Resu
     use bindings::sync::io;
     types::add_to_linker::<_, NoData>(linker, |_| NoData)?;
     add_cli(linker)?;
-    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
-    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
-    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)
+    io::error::add_to_linker::<_, HasSelf<ResourceTable>>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<_, HasSelf<ResourceTable>>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<_, HasSelf<ResourceTable>>(linker, |state| state.ctx().table)
 }
 
 /// For guests that wait without blocking their thread.
 pub fn add_async<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
     use bindings::io;
     add_cli(linker)?;
-    io::error::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
-    io::poll::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)?;
-    io::streams::add_to_linker::<_, Streams>(linker, |state| state.ctx().table)
+    io::error::add_to_linker::<_, HasSelf<ResourceTable>>(linker, |state| state.ctx().table)?;
+    io::poll::add_to_linker::<_, HasSelf<ResourceTable>>(linker, |state| state.ctx().table)?;
+    io::streams::add_to_linker::<_, HasSelf<ResourceTable>>(linker, |state| state.ctx().table)
 }
 
 fn add_cli<S: WasiView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
@@ -61,6 +63,28 @@ macro_rules! log_guest {
 }
 pub(crate) use log_guest;
 
+/// The `log` import of a guest that may write only so many lines.
+pub struct LimitedLog {
+    pub name: Arc<str>,
+    pub lines_left: u32,
+    /// What the limit applies to.
+    pub unit: &'static str,
+    pub write: fn(Level, &str),
+}
+
+impl log::Host for LimitedLog {
+    fn write(&mut self, level: Level, line: String) -> wasmtime::Result<()> {
+        let Some(left) = self.lines_left.checked_sub(1) else { return Ok(()) };
+        self.lines_left = left;
+        let Self { name, unit, .. } = self;
+        (self.write)(level, &format!("{name}: {}", log_line(&line)));
+        if left == 0 {
+            (self.write)(Level::Debug, &format!("{name}: further messages of this {unit} are dropped"));
+        }
+        Ok(())
+    }
+}
+
 /// The `types` import has no functions.
 struct NoData;
 
@@ -69,9 +93,3 @@ impl HasData for NoData {
 }
 
 impl types::Host for NoData {}
-
-struct Streams;
-
-impl HasData for Streams {
-    type Data<'state> = &'state mut ResourceTable;
-}

@@ -2,7 +2,7 @@
 //!
 //! Owns the way from a file to a checked and compiled component ([`load`], [`cache`]), the limits under which it runs, and a
 //! typed function for each export. Must not know what the answers are used for: no catalog, no grants, no MCP. What a
-//! script or an integration can reach while it runs is the matter of `sandbox`.
+//! script or an integration can reach while it runs is up to `sandbox`.
 //!
 //! Start reading with [`executor`], which compiles and runs; then the world in question:
 //!
@@ -13,15 +13,13 @@
 //! | `script-runtime` | [`script`] | [`run`], on a separate thread | by the clock | [`sandbox::limits::Limits`] in a [`script::Job`] |
 //! | `integration` | [`integration`] | [`run`], on a separate thread | by the clock | [`integration::Limits`] |
 //!
-//! Memory is counted by one [`Meter`](sandbox::meter::Meter) in the state of each store, for [`call`] inside its
-//! [`budget`].
+//! Memory is counted by one [`Meter`](sandbox::limits::memory::Meter) in the state of each store, for [`call`] inside its
+//! [`Budget`](call::Budget).
 
 pub mod executor;
-pub mod ticker;
 pub mod load;
 pub mod cache;
 pub mod call;
-pub mod budget;
 pub mod run;
 pub mod engine;
 pub mod scorer;

@@ -1,16 +1,15 @@
 //! The one way from a file to a guest: size, pinned digest, kind, function sizes, exports, compilation, linking.
 
 mod error;
-mod file_state;
 
 pub use error::{Fault, LoadError};
-pub use file_state::FileState;
 
 use crate::cache::{Cache, NativeCode};
 use crate::executor::Executor;
 use base::digest::Sha256;
 use base::place::Place;
 use error::{MAX_FUNCTION_BYTES, Source};
+use library::stamp::Stamp;
 use std::io::{self, Read as _};
 use std::path::Path;
 use wasmparser::{Parser, Payload};
@@ -41,7 +40,7 @@ impl World {
         code: &'static [u8],
         link: impl FnOnce(&Component) -> wasmtime::Result<Linked>,
     ) -> Result<Linked, LoadError> {
-        let loaded = NativeCode::bundled(code).component(executor.engine()).and_then(|component| link(&component));
+        let loaded = NativeCode::bundled(code).component(&executor.engine).and_then(|component| link(&component));
         loaded.map_err(|error| self.bundled_error(name, &error))
     }
 
@@ -81,7 +80,7 @@ impl World {
             return Err(Fault::NotAComponent);
         }
         let component = executor.component(bytes, digest)?;
-        self.check_exports(executor.engine(), &component)?;
+        self.check_exports(&executor.engine, &component)?;
         link(&component).map_err(|error| Fault::misfit(self.name, &error))
     }
 
@@ -136,15 +135,15 @@ impl Executor {
         open: impl Fn(&NativeCode, &Engine) -> wasmtime::Result<T>,
     ) -> Result<T, Fault> {
         check_functions(bytes)?;
-        let (engine, name) = (self.engine(), Cache::file_name(self.engine(), digest));
-        if let Some(code) = self.cache().and_then(|cache| cache.get(&name))
+        let (engine, name) = (&self.engine, Cache::file_name(&self.engine, digest));
+        if let Some(code) = self.cache.as_ref().and_then(|cache| cache.get(&name))
             && let Ok(opened) = open(&code, engine)
         {
             return Ok(opened);
         }
         let invalid = |error: wasmtime::Error| Fault::Invalid(error.root_cause().to_string());
         let code = NativeCode::compiled(compile(engine, bytes).map_err(invalid)?);
-        if let Some(cache) = self.cache() {
+        if let Some(cache) = &self.cache {
             cache.put(&name, &code);
         }
         open(&code, engine).map_err(invalid)
@@ -163,3 +162,22 @@ fn check_functions(bytes: &[u8]) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+/// The metadata of a file, which shows whether it changed since it was loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct FileState(Stamp);
+
+impl FileState {
+    /// Returns `None` for a missing file.
+    pub fn of(path: &Path) -> Option<Self> {
+        rustix::fs::stat(path).ok().map(|stat| Self(Stamp::of(&stat)))
+    }
+}
+
+impl PartialEq for FileState {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.same_as(&other.0)
+    }
+}
+
+impl Eq for FileState {}

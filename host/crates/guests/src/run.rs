@@ -5,9 +5,8 @@
 
 use crate::executor::Executor;
 use base::printable::printable_up_to;
-use sandbox::meter::Meter;
-use sandbox::state::ScriptState;
-use sandbox::stop::RunEnded;
+use sandbox::limits::memory::Meter;
+use sandbox::limits::time::RunEnded;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -21,7 +20,7 @@ const FUEL_BETWEEN_YIELDS: u64 = 2_000_000;
 const MAX_REASON_LENGTH: usize = 200;
 
 /// How a guest is run.
-pub(crate) struct Run {
+pub(crate) struct Run<S: 'static> {
     /// Names the thread.
     pub name: &'static str,
     /// The engine that compiled the guest; CPython has one of its own.
@@ -30,6 +29,8 @@ pub(crate) struct Run {
     pub time: Duration,
     pub fuel: u64,
     pub cancelled: CancellationToken,
+    /// Counts the memory of the guest, in the state of its store.
+    pub meter: fn(&mut S) -> &mut Meter,
 }
 
 /// How a run ended, and what it used.
@@ -58,21 +59,10 @@ pub enum End<T> {
 #[error("the guest's thread ended without a result: the log has the reason")]
 pub struct Lost;
 
-/// The state of a store that counts the memory of its guest.
-pub(crate) trait Metered: 'static {
-    fn meter(&mut self) -> &mut Meter;
-}
-
-impl Metered for ScriptState {
-    fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
-}
-
-impl Run {
+impl<S: 'static> Run<S> {
     /// Runs `body` with a fresh store, on a separate thread, so that a busy guest does not delay the threads that answer
     /// requests.
-    pub async fn drive<S: Metered, T: Send + 'static>(
+    pub async fn drive<T: Send + 'static>(
         self,
         state: impl FnOnce() -> S + Send + 'static,
         body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T> + Send + 'static,
@@ -88,16 +78,12 @@ impl Run {
         outcome.await.map_err(|_| Lost)
     }
 
-    async fn drive_here<S: Metered, T>(
-        self,
-        state: S,
-        body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>,
-    ) -> Outcome<T> {
-        let Self { engine, executor, time, fuel, cancelled, .. } = self;
+    async fn drive_here<T>(self, state: S, body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>) -> Outcome<T> {
+        let Self { engine, executor, time, fuel, cancelled, meter, .. } = self;
         let started = Instant::now();
         let mut store = Store::new(&engine, state);
-        store.limiter(|state| state.meter());
-        let ticking = executor.ticker().tick();
+        store.limiter(move |state| meter(state));
+        let ticking = executor.ticker.tick();
         let guest = async {
             store.set_fuel(fuel)?;
             store.fuel_async_yield_interval(Some(FUEL_BETWEEN_YIELDS))?;
@@ -116,12 +102,12 @@ impl Run {
             Ok(Ok(value)) => End::Returned(value),
             Ok(Err(error)) if error.is::<RunEnded>() && cancelled.is_cancelled() => End::Cancelled,
             Ok(Err(error)) if error.is::<RunEnded>() => End::OutOfTime,
-            Ok(Err(_)) if store.data_mut().meter().was_hit() => End::OutOfMemory,
+            Ok(Err(_)) if meter(store.data_mut()).was_hit() => End::OutOfMemory,
             Ok(Err(error)) if error.downcast_ref() == Some(&Trap::OutOfFuel) => End::OutOfFuel,
             Ok(Err(error)) => End::Crashed(reason(&error)),
         };
         let fuel_used = fuel - store.get_fuel().unwrap_or(fuel).min(fuel);
-        Outcome { end, duration, fuel_used, peak_memory: store.data_mut().meter().peak() }
+        Outcome { end, duration, fuel_used, peak_memory: meter(store.data_mut()).total() }
     }
 }
 

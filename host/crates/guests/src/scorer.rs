@@ -1,22 +1,25 @@
 //! World `scorer`: ranks skills instead of the engine's own scorer.
 
-mod load;
 mod prepared;
 #[cfg(test)]
 mod tests;
 
-pub use load::{Bundled, Scorer};
 pub use prepared::{Failure, Prepared};
 
-use crate::budget::Budget;
 use crate::cache::Cache;
-use crate::call::Budgeted;
+use crate::call::{Budget, Budgeted};
 use crate::executor::Executor;
-use crate::imports::{self, log_guest, log_line};
-use bindings::log::{self, Level};
+use crate::imports::{self, LimitedLog, log_guest};
+use crate::load::{LoadError, World};
+use base::digest::Sha256;
+use base::place::Place;
+use bindings::log;
+use bindings::scorer::ScorerPre;
+use skillcell_artifacts::SCORERS;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::p2::bindings::random::insecure_seed;
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -57,6 +60,36 @@ pub struct ScorerWorld {
     pub limits: Limits,
 }
 
+/// A scorer in this binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bundled(usize);
+
+impl Bundled {
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..SCORERS.len()).map(Self)
+    }
+
+    pub fn name(self) -> &'static str {
+        SCORERS[self.0].name
+    }
+
+    /// Native code for this target.
+    pub fn code(self) -> &'static [u8] {
+        SCORERS[self.0].code
+    }
+}
+
+/// Compiled and linked, not running. Lives until its file changes.
+pub struct Scorer {
+    /// The name of a bundled scorer, otherwise the name of the file.
+    pub name: Arc<str>,
+    /// The digest of the file. `None` for a bundled scorer.
+    pub digest: Option<Sha256>,
+    executor: Arc<Executor>,
+    ready: ScorerPre<ScorerState>,
+    limits: Limits,
+}
+
 /// Everything that a scorer can reach.
 pub struct ScorerState {
     handles: ResourceTable,
@@ -69,20 +102,43 @@ pub struct ScorerState {
 impl ScorerWorld {
     pub fn new(cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
         let executor = Arc::new(Executor::for_scorers(cache)?);
-        let mut linker = Linker::new(executor.engine());
+        let mut linker = Linker::new(&executor.engine);
         imports::add_sync(&mut linker)?;
-        log::add_to_linker::<_, Log>(&mut linker, |state: &mut ScorerState| &mut state.log)?;
+        log::add_to_linker::<_, HasSelf<LimitedLog>>(&mut linker, |state: &mut ScorerState| &mut state.log)?;
         insecure_seed::add_to_linker::<_, WasiRandom>(&mut linker, |state| state.ctx().ctx.random())?;
         Ok(Self { executor, linker, limits: Limits::default() })
+    }
+
+    pub fn bundled(&self, which: Bundled) -> Result<Scorer, LoadError> {
+        let (name, link) = (which.name(), |component: &Component| self.link(component));
+        let ready = World::SCORER.load_bundled(&self.executor, name, which.code(), link)?;
+        Ok(self.scorer(name.into(), None, ready))
+    }
+
+    /// Loads a scorer from a file. Takes a second or two if it has to be compiled: not for a thread that answers requests.
+    pub fn from_file(&self, path: &Path, pinned: Option<Sha256>) -> Result<Scorer, LoadError> {
+        let link = |component: &Component| self.link(component);
+        let (ready, digest) = World::SCORER.load_file(&self.executor, Place::file(path), pinned, link)?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        Ok(self.scorer(name.into(), Some(digest), ready))
+    }
+
+    fn link(&self, component: &Component) -> wasmtime::Result<ScorerPre<ScorerState>> {
+        ScorerPre::new(self.linker.instantiate_pre(component)?)
+    }
+
+    fn scorer(&self, name: Arc<str>, digest: Option<Sha256>, ready: ScorerPre<ScorerState>) -> Scorer {
+        Scorer { name, digest, executor: Arc::clone(&self.executor), ready, limits: self.limits }
     }
 }
 
 impl ScorerState {
     fn new(name: Arc<str>, memory: usize) -> Self {
+        let write = |level, line: &str| log_guest!("scorer", level, "{line}");
         Self {
             handles: ResourceTable::new(),
             wasi: WasiCtx::builder().insecure_random_seed(SEED).build(),
-            log: LimitedLog { name, lines_left: 0 },
+            log: LimitedLog { name, lines_left: 0, unit: "call", write },
             budget: Budget::new(memory),
         }
     }
@@ -98,30 +154,5 @@ impl Budgeted for ScorerState {
 impl WasiView for ScorerState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.handles }
-    }
-}
-
-/// The log of a scorer, and how much the current call may still write.
-struct LimitedLog {
-    name: Arc<str>,
-    lines_left: u32,
-}
-
-struct Log;
-
-impl HasData for Log {
-    type Data<'state> = &'state mut LimitedLog;
-}
-
-impl log::Host for LimitedLog {
-    fn write(&mut self, level: Level, line: String) -> wasmtime::Result<()> {
-        let Some(left) = self.lines_left.checked_sub(1) else { return Ok(()) };
-        self.lines_left = left;
-        let name = &self.name;
-        log_guest!("scorer", level, "{name}: {}", log_line(&line));
-        if left == 0 {
-            tracing::debug!(target: "scorer", "{name}: further messages of this call are dropped");
-        }
-        Ok(())
     }
 }

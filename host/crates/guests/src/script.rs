@@ -1,7 +1,6 @@
 //! World `script-runtime`: runs scripts, in an interpreter or, if they are WebAssembly, by themselves.
 
 mod cpython;
-mod imports;
 mod load;
 mod run;
 
@@ -10,17 +9,23 @@ pub use load::Role;
 pub use run::{Finished, Job};
 
 use crate::executor::Executor;
+use crate::imports;
 use crate::load::{LoadError, World};
 use base::digest::Sha256;
 use bindings::script::ScriptRuntimePre;
+use sandbox::p2::{FilesData, bindings as files};
 use sandbox::state::ScriptState;
+use sandbox::{gate, p1};
 use skillcell_artifacts::RUNTIMES;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use wasmtime::component::{self, Component};
 use wasmtime::{Engine, InstancePre, Linker, Store};
-use wasmtime_wasi::I32Exit;
-use wasmtime_wasi::p2::bindings::CommandPre;
+use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView as _};
+use wasmtime_wasi::p2::bindings::{CommandPre, clocks, random, sockets};
+use wasmtime_wasi::random::WasiRandom;
+use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView as _};
+use wasmtime_wasi::{I32Exit, WasiView as _};
 
 /// A bundled runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,17 +77,10 @@ pub enum Guest {
     Runtime(Arc<ScriptRuntimePre<ScriptState>>),
     /// A script that is a component.
     Command(Arc<CommandPre<ScriptState>>),
-    /// A core module: CPython, or a script.
-    Module(Arc<InstancePre<ScriptState>>, Entry),
-}
-
-/// The function that starts a core module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// Ends by returning or by `proc_exit`.
-    Start,
-    /// Returns an exit code.
-    Python,
+    /// A script that is a core module. Ends by returning or by `proc_exit`.
+    Module(Arc<InstancePre<ScriptState>>),
+    /// A core module that returns an exit code.
+    CPython(Arc<InstancePre<ScriptState>>),
 }
 
 impl Guest {
@@ -90,7 +88,7 @@ impl Guest {
         match self {
             Self::Runtime(ready) => ready.engine(),
             Self::Command(ready) => ready.engine(),
-            Self::Module(ready, _) => ready.module().engine(),
+            Self::Module(ready) | Self::CPython(ready) => ready.module().engine(),
         }
     }
 
@@ -113,19 +111,14 @@ impl Guest {
                 let command = ready.instantiate_async(&mut *store).await?;
                 Ok(i32::from(command.wasi_cli_run().call_run(store).await?.is_err()))
             }
-            Self::Module(ready, entry) => {
+            Self::Module(ready) => {
                 let instance = ready.instantiate_async(&mut *store).await?;
-                match entry {
-                    Entry::Start => {
-                        let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;
-                        start.call_async(store, ()).await?;
-                        Ok(0)
-                    }
-                    Entry::Python => {
-                        let run = instance.get_typed_func::<(), i32>(&mut *store, "bashkit_run")?;
-                        run.call_async(store, ()).await
-                    }
-                }
+                instance.get_typed_func::<(), ()>(&mut *store, "_start")?.call_async(store, ()).await?;
+                Ok(0)
+            }
+            Self::CPython(ready) => {
+                let instance = ready.instantiate_async(&mut *store).await?;
+                instance.get_typed_func::<(), i32>(&mut *store, "bashkit_run")?.call_async(store, ()).await
             }
         }
     }
@@ -135,8 +128,8 @@ impl ScriptWorld {
     /// `executor` is made by [`Executor::for_scripts`].
     pub fn new(executor: Arc<Executor>) -> wasmtime::Result<Self> {
         Ok(Self {
-            components: imports::component_linker(executor.engine())?,
-            modules: imports::module_linker(executor.engine())?,
+            components: component_linker(&executor.engine)?,
+            modules: module_linker(&executor.engine)?,
             executor,
             bundled: RUNTIMES.iter().map(|_| OnceLock::new()).collect(),
             loaded: Mutex::default(),
@@ -160,4 +153,36 @@ impl ScriptWorld {
         let ready = ScriptRuntimePre::new(self.components.instantiate_pre(component)?)?;
         Ok(Guest::Runtime(Arc::new(ready)))
     }
+}
+
+/// What a component can import: all of `wasi:cli/imports`, with the sandbox's own files, and HTTP through the gate. Sockets can be
+/// imported, but every use is denied.
+fn component_linker(engine: &Engine) -> wasmtime::Result<component::Linker<ScriptState>> {
+    let mut linker = component::Linker::new(engine);
+    let l = &mut linker;
+    imports::add_async(l)?;
+    files::types::add_to_linker::<_, FilesData>(l, ScriptState::files)?;
+    files::preopens::add_to_linker::<_, FilesData>(l, ScriptState::files)?;
+    clocks::wall_clock::add_to_linker::<_, WasiClocks>(l, ScriptState::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<_, WasiClocks>(l, ScriptState::clocks)?;
+    random::random::add_to_linker::<_, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    random::insecure::add_to_linker::<_, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    random::insecure_seed::add_to_linker::<_, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    sockets::tcp::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
+    sockets::tcp_create_socket::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
+    sockets::udp::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
+    sockets::udp_create_socket::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
+    sockets::instance_network::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
+    let options = sockets::network::LinkOptions::default();
+    sockets::network::add_to_linker::<_, WasiSockets>(l, &options, ScriptState::sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<_, WasiSockets>(l, ScriptState::sockets)?;
+    gate::add_to_linker(l)?;
+    Ok(linker)
+}
+
+/// What a core module can import: WASI 0.1.
+fn module_linker(engine: &Engine) -> wasmtime::Result<Linker<ScriptState>> {
+    let mut linker = Linker::new(engine);
+    p1::add_to_linker(&mut linker)?;
+    Ok(linker)
 }

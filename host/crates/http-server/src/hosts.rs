@@ -9,14 +9,17 @@ pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The accepted values of `Host`, in lower case.
 #[derive(Debug)]
-pub struct Hosts(Vec<String>);
+pub struct Hosts(pub Vec<String>);
 
 /// Why a request is not for this server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
-    /// A header occurs twice, so a proxy may have checked another value than this server.
+    /// A proxy may have checked another value than this server.
+    #[error("a header is repeated")]
     RepeatedHeader,
+    #[error("the host header is missing")]
     MissingHost,
+    #[error("the host is not a name of this server")]
     UnknownHost,
 }
 
@@ -28,20 +31,12 @@ impl Hosts {
         Self(names.flat_map(|name| [name.to_owned(), format!("{name}:{}", address.port())]).collect())
     }
 
-    pub fn new(names: Vec<String>) -> Self {
-        Self(names)
-    }
-
     pub fn check(&self, head: &Parts) -> Result<(), HostError> {
         let host = single_header(head, &HOST)?.ok_or(HostError::MissingHost)?;
         // If the request line names a host too, programs differ on which of the two counts.
         let request_line = head.uri.authority().map(|authority| authority.as_str().as_bytes());
         let is_known = self.contains(host.as_bytes()) && request_line.is_none_or(|name| self.contains(name));
         if is_known { Ok(()) } else { Err(HostError::UnknownHost) }
-    }
-
-    pub fn names(&self) -> &[String] {
-        &self.0
     }
 
     fn contains(&self, name: &[u8]) -> bool {

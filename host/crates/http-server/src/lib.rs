@@ -8,21 +8,23 @@
 
 pub mod hosts;
 mod write_timeout;
-mod timer;
 pub mod token;
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use timer::Timer;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +49,13 @@ const MAX_CONNECTIONS: usize = 512;
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
+
+pub fn response(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> HttpResponse {
+    let mut response = Response::new(Full::new(body.into()).boxed());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
 
 /// Admits and answers requests. All connections share one.
 pub trait Handler: Send + Sync + 'static {
@@ -123,3 +132,29 @@ async fn serve_connection(handler: Arc<impl Handler>, stream: TcpStream, peer: I
         tracing::debug!("connection failed: {error}");
     }
 }
+
+/// hyper's timer, with tokio's clock.
+#[derive(Debug, Clone, Copy)]
+struct Timer;
+
+impl hyper::rt::Timer for Timer {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn hyper::rt::Sleep>> {
+        self.sleep_until(Instant::now() + duration)
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn hyper::rt::Sleep>> {
+        Box::pin(Sleep(Box::pin(tokio::time::sleep_until(deadline.into()))))
+    }
+}
+
+struct Sleep(Pin<Box<tokio::time::Sleep>>);
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+impl hyper::rt::Sleep for Sleep {}

@@ -21,13 +21,10 @@ pub struct Key {
 
 impl Key {
     pub fn new(integration: &str, digest: Sha256, question: &str, context: &Context) -> Self {
-        Self { integration: integration.to_owned(), digest, question: normalized(question), context: context.clone() }
+        // White space is collapsed. Case is kept, because branch names are case-sensitive.
+        let question = question.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self { integration: integration.to_owned(), digest, question, context: context.clone() }
     }
-}
-
-/// Collapses white space. Case is kept, because branch names are case-sensitive.
-fn normalized(question: &str) -> String {
-    question.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 pub struct AnswerCache {

@@ -5,16 +5,12 @@ use guests::integration::{self, IntegrationWorld};
 use guests::load::{FileState, LoadError};
 use guests::run::Lost;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The file of a component. `None` for a bundled one.
 type Stamp = Option<FileState>;
 
 pub struct ComponentCache {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
     world: IntegrationWorld,
     components: Mutex<HashMap<String, (Stamp, integration::Integration)>>,
     /// One compilation at a time: it takes all cores and much memory.
@@ -22,20 +18,21 @@ struct Inner {
 }
 
 impl ComponentCache {
-    pub fn new(world: IntegrationWorld) -> Self {
-        Self { inner: Arc::new(Inner { world, components: Mutex::default(), compiling: Mutex::default() }) }
+    pub fn new(world: IntegrationWorld) -> Arc<Self> {
+        Arc::new(Self { world, components: Mutex::default(), compiling: Mutex::default() })
     }
 
     /// Returns the component of an integration. Loading it for the first time can take seconds.
-    pub async fn get(&self, integration: &Integration) -> Result<Result<integration::Integration, LoadError>, Lost> {
-        let inner = Arc::clone(&self.inner);
+    pub async fn get(
+        self: &Arc<Self>,
+        integration: &Integration,
+    ) -> Result<Result<integration::Integration, LoadError>, Lost> {
+        let cache = Arc::clone(self);
         let (name, source) = (integration.name.clone(), integration.source.clone());
-        tokio::task::spawn_blocking(move || inner.get(&name, &source)).await.map_err(|_| Lost)
+        tokio::task::spawn_blocking(move || cache.load(&name, &source)).await.map_err(|_| Lost)
     }
-}
 
-impl Inner {
-    fn get(&self, name: &str, source: &Source) -> Result<integration::Integration, LoadError> {
+    fn load(&self, name: &str, source: &Source) -> Result<integration::Integration, LoadError> {
         let stamp = match source {
             Source::Bundled(_) => None,
             Source::File { path, .. } => FileState::of(path),
@@ -51,15 +48,13 @@ impl Inner {
             Source::Bundled(bundled) => self.world.bundled(bundled.artifact())?,
             Source::File { path, sha256 } => self.world.from_file(name, path, *sha256)?,
         };
-        self.components().insert(name.to_owned(), (stamp, loaded.clone()));
+        let mut components = self.components.lock().unwrap_or_else(PoisonError::into_inner);
+        components.insert(name.to_owned(), (stamp, loaded.clone()));
         Ok(loaded)
     }
 
     fn cached(&self, name: &str, stamp: Stamp) -> Option<integration::Integration> {
-        self.components().get(name).filter(|(known, _)| *known == stamp).map(|(_, component)| component.clone())
-    }
-
-    fn components(&self) -> MutexGuard<'_, HashMap<String, (Stamp, integration::Integration)>> {
-        self.components.lock().unwrap_or_else(PoisonError::into_inner)
+        let components = self.components.lock().unwrap_or_else(PoisonError::into_inner);
+        components.get(name).filter(|(known, _)| *known == stamp).map(|(_, component)| component.clone())
     }
 }

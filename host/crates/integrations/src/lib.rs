@@ -1,6 +1,6 @@
 //! Questions to services such as GitHub: the checks before one is sent, the component that answers it, the audit entry.
 //!
-//! Owns which integrations there are ([`bundled`], [`options`]), when one may be queried, the cache of answers, the probe of
+//! Owns which integrations there are ([`options`]), when one may be queried, the cache of answers, the probe of
 //! `skillcell integration test`, answers and refusals. Must not know what a service means by a question: that is
 //! the component's business, and its only way out is the [`gate`](sandbox::gate). Must not know MCP, the configuration file or
 //! skills.
@@ -8,7 +8,6 @@
 //! Start reading with [`Integrations::ask`], the path of one question; then [`ready_service`], the checks, and [`messages`], what
 //! the caller reads.
 
-pub mod bundled;
 pub mod options;
 mod component_cache;
 mod answer_cache;
@@ -58,7 +57,7 @@ pub struct Integrations {
 struct Inner {
     options: Arc<Options>,
     working_folder: PathBuf,
-    components: ComponentCache,
+    components: Arc<ComponentCache>,
     record: Arc<Record>,
     answers: AnswerCache,
     slots: Semaphore,

@@ -95,50 +95,45 @@ fn query_error(integration: &Integration, error: &QueryError, questions: &[Strin
     let name = &integration.name;
     let detail = |text: &str| printable_up_to(text.trim(), MAX_DETAIL_LENGTH);
     match error {
-        QueryError::NotUnderstood if questions.is_empty() => {
-            format!("`{name}` does not understand this question\nhint: ask for one thing, in a few words")
-        }
         QueryError::NotUnderstood => {
-            format!("`{name}` does not understand this question\nhint: ask one of these:\n- {}", questions.join("\n- "))
+            let hint = match questions {
+                [] => "ask for one thing, in a few words".to_owned(),
+                _ => format!("ask one of these:\n- {}", questions.join("\n- ")),
+            };
+            format!("`{name}` does not understand this question\nhint: {hint}")
         }
-        QueryError::Missing(Missing::Remote) => {
-            "the repository has no remote with a recognized address\nhint: add one, as in `git remote add origin \
-             https://HOST/OWNER/NAME`"
-                .to_owned()
+        QueryError::Missing(missing) => match missing {
+            Missing::Remote => {
+                "the repository has no remote with a recognized address\nhint: add one, as in `git remote add origin https://HOST/OWNER/NAME`"
+            }
+            Missing::Branch => {
+                "a commit is checked out instead of a branch\nhint: check out a branch, or name what the question is about"
+            }
+            Missing::Commit => {
+                "the repository has no commit yet\nhint: make the first commit, or name what the question is about"
+            }
         }
-        QueryError::Missing(Missing::Branch) => {
-            "a commit is checked out instead of a branch\nhint: check out a branch, or name what the question is about"
-                .to_owned()
-        }
-        QueryError::Missing(Missing::Commit) => {
-            "the repository has no commit yet\nhint: make the first commit, or name what the question is about"
-                .to_owned()
-        }
+        .to_owned(),
         QueryError::NotFound(what) => format!(
             "`{name}` has no {}\nhint: check its name, and whether {} may see it",
             detail(what),
             requester(integration)
         ),
-        QueryError::Unauthorized(what) => match &integration.token {
-            Some(Token { variable, .. }) => format!(
-                "`{name}` did not accept the credentials: {}\nhint: set the variable {variable} to a valid token, and restart the server",
-                detail(what)
-            ),
-            None => format!(
-                "`{name}` did not accept the credentials: {}\nhint: set `integrations.{name}.token_variable` to the name of a variable with a token",
-                detail(what)
-            ),
-        },
+        QueryError::Unauthorized(what) => {
+            let hint = match &integration.token {
+                Some(token) => format!("set the variable {} to a valid token, and restart the server", token.variable),
+                None => format!("set `integrations.{name}.token_variable` to the name of a variable with a token"),
+            };
+            format!("`{name}` did not accept the credentials: {}\nhint: {hint}", detail(what))
+        }
         QueryError::Forbidden(what) => format!(
             "`{name}` denied access: {}\nhint: give {} permission to read it",
             detail(what),
             requester(integration)
         ),
-        QueryError::RateLimited(Some(seconds)) => {
-            format!("the rate limit of `{name}` is reached\nhint: try again in {}", duration(*seconds))
-        }
-        QueryError::RateLimited(None) => {
-            format!("the rate limit of `{name}` is reached\nhint: try again in a minute or two")
+        QueryError::RateLimited(seconds) => {
+            let wait = seconds.map_or_else(|| "a minute or two".to_owned(), duration);
+            format!("the rate limit of `{name}` is reached\nhint: try again in {wait}")
         }
         QueryError::Denied(what) => format!(
             "the server denied a request of `{name}`: {}\nhint: the operator's file grants hosts with `integrations.{name}.hosts`; integrations can never write",

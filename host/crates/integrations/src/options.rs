@@ -1,9 +1,9 @@
 //! The resolved settings of integrations.
 
-use crate::bundled::Bundled;
 use base::digest::Sha256;
 use sandbox::gate::read_only::{Credential, PostPolicy, Service};
 use sandbox::hosts::HostPattern;
+use skillcell_artifacts::INTEGRATIONS;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -36,6 +36,29 @@ pub struct Integration {
 pub enum Source {
     Bundled(Bundled),
     File { path: PathBuf, sha256: Option<Sha256> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bundled(usize);
+
+impl Bundled {
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..INTEGRATIONS.len()).map(Self)
+    }
+
+    /// The component, and what its manifest says about the service.
+    pub fn artifact(self) -> &'static skillcell_artifacts::Integration {
+        &INTEGRATIONS[self.0]
+    }
+
+    /// What may be sent with `POST`.
+    pub fn posts(self) -> PostPolicy {
+        match self.artifact().posts {
+            "questions" => PostPolicy::GraphqlQueries,
+            "to-itself" => PostPolicy::ToBaseUrl,
+            _ => PostPolicy::Nothing,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -73,5 +96,18 @@ impl Options {
     pub fn names(&self) -> Vec<String> {
         let enabled = self.all.iter().filter(|integration| integration.enabled);
         enabled.map(|integration| integration.name.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundled_integrations_keep_the_order_of_their_manifests_which_name_what_may_be_posted() {
+        let names: Vec<&str> = INTEGRATIONS.iter().map(|row| row.name).collect();
+        assert_eq!(names, ["github", "circleci", "linear", "gateway"]);
+        let known = ["nothing", "questions", "to-itself"];
+        assert_eq!(INTEGRATIONS.iter().map(|row| row.posts).find(|posts| !known.contains(posts)), None);
     }
 }

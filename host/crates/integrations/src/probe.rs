@@ -1,7 +1,6 @@
 //! Tests an integration: whether its component works, its token is valid and its service responds.
 
 use super::{IntegrationError, Integrations, Refusal, outbound, ready_service, record};
-use crate::bundled::{Probe, REACHABILITY};
 use crate::options::{Integration, Source};
 use base::place::Audience;
 use base::printable::printable;
@@ -13,6 +12,17 @@ use sandbox::gate::read_only::Service;
 use sandbox::gate::{Gate, request_log};
 use serde_json::Value;
 use wasmtime_wasi_http::{Error, RequestOptions};
+
+/// A read-only request that shows whether the token is valid; by default, only whether the service responds.
+#[derive(Default)]
+struct Probe {
+    /// Relative to the address.
+    path: &'static str,
+    /// Sent with `POST`; without a body, the request is a `GET`.
+    body: Option<&'static str>,
+    /// JSON pointer to the account name in the response.
+    account: Option<&'static str>,
+}
 
 /// The result of a test. Errors say what to do.
 #[derive(Debug)]
@@ -42,8 +52,11 @@ impl Integrations {
         };
         let outbound = outbound(integration, service.clone());
         let probe = match &integration.source {
-            Source::Bundled(bundled) => bundled.info().probe,
-            Source::File { .. } => REACHABILITY,
+            Source::Bundled(bundled) => {
+                let artifact = bundled.artifact();
+                Probe { path: artifact.probe_path, body: artifact.probe_body, account: artifact.probe_account }
+            }
+            Source::File { .. } => Probe::default(),
         };
         let response = tokio::time::timeout(self.limits().time, send(outbound.gate, &address, &probe)).await;
         let entry = record::AuditEntry::new(integration, "", None);

@@ -15,15 +15,13 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// The entry of one question, completed when its outcome is known.
-pub struct AuditEntry {
-    entry: Map<String, Value>,
-}
+pub struct AuditEntry(Map<String, Value>);
 
 impl AuditEntry {
     pub fn new(integration: &Integration, question: &str, context: Option<&Context>) -> Self {
         let origin = context.and_then(|context| context.origin.as_ref());
         let hosts: Vec<String> = integration.hosts.iter().map(ToString::to_string).collect();
-        let entry = json!({
+        Self(object(json!({
             "kind": "query",
             "time": now(),
             "integration": integration.name,
@@ -32,35 +30,28 @@ impl AuditEntry {
             "repository": origin.map(|origin| format!("{}/{}/{}", origin.host, origin.owner, origin.name)),
             "commit": context.and_then(|context| context.commit.as_ref()),
             "grants": {"hosts": hosts},
-        });
-        Self { entry: if let Value::Object(entry) = entry { entry } else { Map::new() } }
+        })))
     }
 
     /// The service was not queried.
-    pub fn refused(mut self, refusal: &Refusal) -> Map<String, Value> {
+    pub fn refused(self, refusal: &Refusal) -> Map<String, Value> {
         let reason = refusal.for_audience(Audience::Local);
-        self.add("kind", json!("refusal"));
-        self.add("reason", json!(reason.lines().next().unwrap_or_default()));
-        self.entry
+        self.complete(json!({"kind": "refusal", "reason": reason.lines().next().unwrap_or_default()}))
     }
 
     /// The answer came from the cache.
-    pub fn cached(mut self) -> Map<String, Value> {
-        self.add("outcome", json!("answered before"));
-        self.entry
+    pub fn cached(self) -> Map<String, Value> {
+        self.complete(json!({"outcome": "answered before"}))
     }
 
     /// The service was probed by `skillcell integration test`.
     pub fn tested(mut self, sent: &[LoggedRequest], denials: &[Denial]) -> Map<String, Value> {
-        self.entry.remove("question_digest");
-        self.add("outcome", json!("tested"));
-        self.add("requests", json!(sent));
-        self.add("denials", json!(denials));
-        self.entry
+        self.0.remove("question_digest");
+        self.complete(json!({"outcome": "tested", "requests": sent, "denials": denials}))
     }
 
     pub fn asked(
-        mut self,
+        self,
         digest: Sha256,
         limits: &Limits,
         asked: Option<&Outcome<Reply>>,
@@ -68,21 +59,27 @@ impl AuditEntry {
         denials: &[Denial],
         duration: Duration,
     ) -> Map<String, Value> {
-        self.add("integration_digest", json!(digest.to_string()));
         let seconds = limits.time.as_secs();
-        self.add("limits", json!({"timeout_seconds": seconds, "memory_bytes": limits.memory, "fuel": limits.fuel}));
-        self.add("outcome", json!(asked.map_or("lost", |asked| outcome(&asked.end))));
-        self.add("fuel_used", json!(asked.map(|asked| asked.fuel_used)));
-        self.add("peak_memory_bytes", json!(asked.map(|asked| asked.peak_memory)));
-        self.add("requests", json!(sent));
-        self.add("denials", json!(denials));
-        self.add("duration_ms", json!(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)));
-        self.entry
+        self.complete(json!({
+            "integration_digest": digest.to_string(),
+            "limits": {"timeout_seconds": seconds, "memory_bytes": limits.memory, "fuel": limits.fuel},
+            "outcome": asked.map_or("lost", |asked| outcome(&asked.end)),
+            "fuel_used": asked.map(|asked| asked.fuel_used),
+            "peak_memory_bytes": asked.map(|asked| asked.peak_memory),
+            "requests": sent,
+            "denials": denials,
+            "duration_ms": u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+        }))
     }
 
-    fn add(&mut self, name: &str, value: Value) {
-        self.entry.insert(name.to_owned(), value);
+    fn complete(mut self, outcome: Value) -> Map<String, Value> {
+        self.0.extend(object(outcome));
+        self.0
     }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    if let Value::Object(object) = value { object } else { Map::new() }
 }
 
 fn outcome(end: &End<Reply>) -> &'static str {

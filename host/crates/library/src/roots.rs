@@ -252,11 +252,9 @@ pub fn resolve_links(path: &Path) -> PathBuf {
 }
 
 fn last_name(path: &Path) -> String {
-    let named =
-        path.canonicalize().ok().and_then(|real| real.file_name().map(|name| name.to_string_lossy().into_owned()));
-    named
-        .or_else(|| path.file_name().map(|name| name.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "root".to_owned())
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let real = path.canonicalize().ok();
+    real.as_deref().and_then(name).or_else(|| name(path)).unwrap_or_else(|| "root".to_owned())
 }
 
 #[cfg(test)]

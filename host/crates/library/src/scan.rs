@@ -113,15 +113,15 @@ fn scan_once(
     file_limit: u64,
     dirty: Option<&[DirtyRoot]>,
 ) -> Result<Option<Scan>, ScanError> {
-    let empty = RootSnapshot::default();
-    let before = |number: u32| previous.root(number).unwrap_or(&empty);
+    let before = |number: usize| previous.roots.get(number).cloned().unwrap_or_default();
     let mut seen = BTreeSet::new();
     let (mut results, mut out_of_files) = (Vec::new(), false);
     for (number, root) in (0..).zip(roots) {
         let scan = RootScan { root, number, file_limit, out_of_files: AtomicBool::new(false) };
+        let before = before(results.len());
         let changed = match dirty.map(|dirty| &dirty[results.len()]) {
-            None => scan.scan_all(before(number), &mut seen),
-            Some(dirty) => scan.scan_dirty(before(number), dirty, &mut seen),
+            None => scan.scan_all(&before, &mut seen),
+            Some(dirty) => scan.scan_dirty(&before, dirty, &mut seen),
         };
         results.push(match changed {
             Ok(changed) => changed,
@@ -136,8 +136,9 @@ fn scan_once(
         return if out_of_files { Err(ScanError::OutOfFiles) } else { Ok(None) };
     }
     let mut scan = Scan { snapshot: Snapshot::default(), changes: Vec::new(), out_of_files };
-    for (number, result) in (0..).zip(results) {
-        let (after, changes) = result.unwrap_or_else(|| (before(number).clone(), Vec::new()));
+    for (number, result) in results.into_iter().enumerate() {
+        let (after, changes) =
+            result.map_or_else(|| (before(number), Vec::new()), |(root, changes)| (Arc::new(root), changes));
         scan.snapshot.roots.push(after);
         scan.changes.extend(changes);
     }
@@ -155,10 +156,11 @@ fn identity(handle: &Dir) -> Option<(u64, u64)> {
 
 /// Returns all folders of a snapshot as changes, for an engine without state.
 pub fn all_folders(snapshot: &Snapshot) -> Vec<Change> {
-    let roots = (0..).zip(&snapshot.roots);
-    let listings =
-        roots.flat_map(|(number, root)| root.folders.iter().map(move |(path, folder)| listing(number, path, folder)));
-    listings.collect()
+    (0..).zip(&snapshot.roots).flat_map(|(number, root)| folders_of(number, root)).collect()
+}
+
+fn folders_of(number: u32, root: &RootSnapshot) -> impl Iterator<Item = Change> {
+    root.folders.iter().map(move |(path, folder)| listing(number, path, folder))
 }
 
 struct RootScan<'a> {
@@ -221,15 +223,16 @@ impl RootScan<'_> {
         if dirty_folders.is_empty() && dirty_files.is_empty() {
             return Ok(None);
         }
-        let mut changes = Vec::new();
-        let mut folders = before.folders.clone();
-        self.list(&handle, dirty_folders, &mut folders, &mut changes);
+        let (mut changes, mut folders) = (Vec::new(), Arc::clone(&before.folders));
+        if !dirty_folders.is_empty() {
+            self.list(&handle, dirty_folders, Arc::make_mut(&mut folders), &mut changes);
+        }
         let files = self.reread(&handle, before.files(), &dirty_files, &folders, &mut changes);
         // As in `scan_all`, for the folders and files in the root.
         if before.folder.is_some() && self.out_of_files.load(Ordering::Acquire) {
             return Err(self.out_of_files());
         }
-        Ok(Some((RootSnapshot::new(Some(Arc::new(handle)), folders, files), changes)))
+        Ok(Some((RootSnapshot::new(handle, folders, files), changes)))
     }
 
     fn out_of_files(&self) -> ScanError {

@@ -12,7 +12,7 @@ use bindings::library::ReadError;
 use bindings::types::Location;
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, fstatfs, statat};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The state of all roots that one generation is built from.
@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// restart.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    pub roots: Vec<RootSnapshot>,
+    /// Shared by all generations in which nothing in a root changed.
+    pub roots: Vec<Arc<RootSnapshot>>,
 }
 
 /// Folders and files by their path below the root. A new generation shares what did not change.
@@ -35,8 +36,10 @@ pub struct RootSnapshot {
     /// Whether it is on a local file system, where checking a file takes microseconds.
     pub is_local: bool,
     /// Every walked folder by its path below the root.
-    pub folders: Folders,
+    pub folders: Arc<Folders>,
     files: Mutex<Files>,
+    /// Where to find the files that are not in `files`, without those that it does not know as they are here.
+    base: Option<(Arc<RootSnapshot>, BTreeSet<String>)>,
     /// Served instead of the folder on disk, if set.
     frozen: Option<Arc<FrozenRoot>>,
 }
@@ -99,12 +102,16 @@ pub struct File {
 }
 
 impl RootSnapshot {
-    pub fn new(folder: Option<Arc<Dir>>, folders: Folders, files: Files) -> Self {
-        let is_local = folder.as_ref().is_some_and(|folder| {
-            let stat = fstatfs(folder);
-            stat.is_ok_and(|stat| sync_cookie::is_local(stat.f_type.into()))
-        });
-        Self { folder, is_local, folders, files: Mutex::new(files), frozen: None }
+    pub fn new(folder: Dir, folders: Arc<Folders>, files: Files) -> Self {
+        let is_local = fstatfs(&folder).is_ok_and(|stat| sync_cookie::is_local(stat.f_type.into()));
+        Self { folder: Some(Arc::new(folder)), is_local, folders, files: Mutex::new(files), base: None, frozen: None }
+    }
+
+    /// Returns this root with some files read again, and perhaps other entries. It copies nothing and shares the other files, so
+    /// it is good for questions, and not for scans.
+    pub fn patched(self: &Arc<Self>, folder: Dir, folders: Arc<Folders>, changed: BTreeSet<String>) -> Self {
+        let (folder, base) = (Some(Arc::new(folder)), Some((Arc::clone(self), changed)));
+        Self { folder, is_local: self.is_local, folders, base, frozen: self.frozen.clone(), ..Self::default() }
     }
 
     /// The files read so far.
@@ -134,6 +141,11 @@ impl RootSnapshot {
         if let Some(file) = files.get(path) {
             return file.clone();
         }
+        if let Some((base, changed)) = &self.base
+            && !changed.contains(path)
+        {
+            return base.file(path, limit);
+        }
         let file = Arc::new(match &self.frozen {
             Some(frozen) => File::frozen(frozen, path, limit),
             None => File::read(self.folder.as_deref(), path, limit),
@@ -141,22 +153,7 @@ impl RootSnapshot {
         files.insert(path.into(), file.clone());
         file
     }
-}
 
-impl RootSnapshot {
-    /// Reads a file again when it is needed next.
-    pub(crate) fn forget(&self, path: &str) {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
-    }
-}
-
-impl Clone for RootSnapshot {
-    fn clone(&self) -> Self {
-        Self { frozen: self.frozen.clone(), ..Self::new(self.folder.clone(), self.folders.clone(), self.files()) }
-    }
-}
-
-impl RootSnapshot {
     /// Returns the folder to read resources from, if it exists.
     pub fn top(&self) -> Option<ResourceFolder> {
         let frozen = self.frozen.as_ref().map(|frozen| ResourceFolder::Frozen(frozen.top()));
@@ -171,6 +168,23 @@ impl RootSnapshot {
         let has_one_path = |file: &Arc<File>| file.stamp.is_none_or(|stamp| !stamp.has_hard_links());
         same_device && self.with_files(|files| files.values().all(has_one_path))
     }
+
+    fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
+        let known = self.with_files(|files| files.get(path).cloned());
+        // A file that was not read is fresh only if it does not exist.
+        let unread = || match statat(folder, path, AtFlags::empty()) {
+            Err(rustix::io::Errno::NOENT) => Freshness::Fresh,
+            Ok(_) | Err(_) => Freshness::Stale,
+        };
+        let file = known.map_or_else(unread, |file| file.freshness(folder, path));
+        let parent_end = |path: &str| path.rfind('/').unwrap_or(0);
+        let ends = std::iter::successors(Some(parent_end(path)), |end| (*end > 0).then(|| parent_end(&path[..*end])));
+        let folders = ends.map(|end| {
+            let parent = &path[..end];
+            self.folders.get(parent).map_or(Freshness::Stale, |known| known.freshness(folder, parent))
+        });
+        folders.fold(file, Freshness::max)
+    }
 }
 
 impl Snapshot {
@@ -182,29 +196,38 @@ impl Snapshot {
 
     /// Returns how many files were read, and how many are listed. The engine does not read all of them.
     pub fn files_read(&self) -> (usize, usize) {
-        let read = |root: &RootSnapshot| root.with_files(Files::len);
-        let listed = |root: &RootSnapshot| root.folders.values().map(|folder| folder.files.len()).sum::<usize>();
+        let read = |root: &Arc<RootSnapshot>| root.with_files(Files::len);
+        let listed = |root: &Arc<RootSnapshot>| root.folders.values().map(|folder| folder.files.len()).sum::<usize>();
         (self.roots.iter().map(read).sum(), self.roots.iter().map(listed).sum())
     }
 
     pub fn is_watchable(&self) -> bool {
-        self.roots.iter().all(RootSnapshot::is_watchable)
+        self.roots.iter().all(|root| root.is_watchable())
     }
 
     pub fn root(&self, root: u32) -> Option<&RootSnapshot> {
-        self.roots.get(root as usize)
+        self.roots.get(root as usize).map(Arc::as_ref)
     }
 
-    /// Reads these folders into memory, and serves files from there, whatever happens on disk. Documents that were read are in
-    /// memory already.
-    pub fn freeze(&mut self, folders: &[Location]) -> Result<(), NotFrozen> {
+    /// Returns a copy that serves files from memory, whatever happens on disk, after reading these folders. Documents that were
+    /// read are in memory already.
+    pub fn freeze(&self, resources: &[Location]) -> Result<Self, NotFrozen> {
         let mut budget = FreezeBudget::default();
-        for (number, root) in (0..).zip(&mut self.roots) {
-            let paths = folders.iter().filter(|folder| folder.root == number).map(|folder| folder.path.as_str());
-            let frozen = root.folder.as_ref().map(|folder| FrozenRoot::read(folder, paths, &mut budget));
-            root.frozen = frozen.transpose()?.map(Arc::new);
-        }
-        Ok(())
+        let freeze = |(number, root): (u32, &Arc<RootSnapshot>)| {
+            let paths = resources.iter().filter(|folder| folder.root == number).map(|folder| folder.path.as_str());
+            let frozen = root.folder.as_ref().map(|folder| FrozenRoot::read(folder, paths, &mut budget)).transpose()?;
+            let RootSnapshot { folder, is_local, folders, .. } = &**root;
+            Ok(Arc::new(RootSnapshot {
+                folder: folder.clone(),
+                is_local: *is_local,
+                folders: Arc::clone(folders),
+                files: Mutex::new(root.files()),
+                base: None,
+                frozen: frozen.map(Arc::new),
+            }))
+        };
+        let roots: Result<_, NotFrozen> = (0..).zip(&self.roots).map(freeze).collect();
+        Ok(Self { roots: roots? })
     }
 
     /// Opens a folder of a root. The handle reaches nothing outside it.
@@ -229,25 +252,6 @@ impl Snapshot {
             }
         };
         files.iter().map(of_file).max().unwrap_or(Freshness::Fresh)
-    }
-}
-
-impl RootSnapshot {
-    fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
-        let known = self.with_files(|files| files.get(path).cloned());
-        // A file that was not read is fresh only if it does not exist.
-        let unread = || match statat(folder, path, AtFlags::empty()) {
-            Err(rustix::io::Errno::NOENT) => Freshness::Fresh,
-            Ok(_) | Err(_) => Freshness::Stale,
-        };
-        let file = known.map_or_else(unread, |file| file.freshness(folder, path));
-        let parent_end = |path: &str| path.rfind('/').unwrap_or(0);
-        let ends = std::iter::successors(Some(parent_end(path)), |end| (*end > 0).then(|| parent_end(&path[..*end])));
-        let folders = ends.map(|end| {
-            let parent = &path[..end];
-            self.folders.get(parent).map_or(Freshness::Stale, |known| known.freshness(folder, parent))
-        });
-        folders.fold(file, Freshness::max)
     }
 }
 

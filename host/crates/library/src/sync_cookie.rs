@@ -56,11 +56,12 @@ pub struct Top {
     pub identity: (u64, u64),
 }
 
+#[derive(Default)]
 struct State {
     /// Dirty paths and when they were reported, the newest last.
     dirty: VecDeque<(Instant, PathBuf)>,
     /// When anything was last reported that is not in `dirty`.
-    last_unknown: Instant,
+    last_unknown: Option<Instant>,
     /// Whether the cookie's event is still to come.
     cookie_pending: bool,
     /// The existing roots. Empty until everything in them is watched.
@@ -74,15 +75,7 @@ struct State {
 
 impl SyncCookies {
     pub fn new(roots: Arc<[SkillRoot]>) -> Self {
-        let state = State {
-            dirty: VecDeque::new(),
-            last_unknown: Instant::now(),
-            cookie_pending: false,
-            watched: Vec::new(),
-            unfollowed: 0,
-            lost: false,
-            loss_logged: false,
-        };
+        let state = State { last_unknown: Some(Instant::now()), ..State::default() };
         Self { roots, cookie: OnceLock::new(), state: Mutex::new(state), state_changed: Condvar::new() }
     }
 
@@ -149,7 +142,7 @@ impl SyncCookies {
 
     /// Makes all changes up to now unknown, because more is watched than before or a scan was incomplete.
     pub fn invalidate(&self) {
-        self.state().last_unknown = Instant::now();
+        self.state().last_unknown = Some(Instant::now());
     }
 
     /// Sets the roots whose folders are all watched; `None` if any is not.
@@ -162,7 +155,7 @@ impl SyncCookies {
     /// to a few milliseconds.
     pub fn dirty_since(&self, scan: Instant) -> Option<Vec<DirtyRoot>> {
         // What is unknown now stays unknown, so there is no point in waiting.
-        let is_known = |state: &State| state.last_unknown < scan && !state.watched.is_empty();
+        let is_known = |state: &State| state.last_unknown < Some(scan) && !state.watched.is_empty();
         if !is_known(&self.state()) || !self.sync() {
             return None;
         }
@@ -211,7 +204,7 @@ impl State {
     fn add_dirty(&mut self, paths: &[PathBuf]) {
         let now = Instant::now();
         if paths.is_empty() {
-            self.last_unknown = now;
+            self.last_unknown = Some(now);
         }
         // The later time covers the earlier one, and some programs write a line at a time.
         if let ([path], Some((reported, last))) = (paths, self.dirty.back_mut())
@@ -223,13 +216,13 @@ impl State {
         self.dirty.extend(paths.iter().map(|path| (now, path.clone())));
         let surplus = self.dirty.len().saturating_sub(MAX_DIRTY_PATHS);
         if let Some((last, _)) = self.dirty.drain(..surplus).next_back() {
-            self.last_unknown = self.last_unknown.max(last);
+            self.last_unknown = self.last_unknown.max(Some(last));
         }
     }
 
     fn lose(&mut self) {
         self.lost = true;
-        self.last_unknown = Instant::now();
+        self.last_unknown = Some(Instant::now());
         self.watched.clear();
     }
 

@@ -3,17 +3,14 @@
 //! Every mistake is reported with the name of the argument, which serde cannot do. So values are checked against the schema
 //! first; nothing here knows a particular tool.
 
+use crate::answer::{Result, invalid};
+use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-
-/// The arguments are wrong; the message names the argument.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct WrongArguments(pub String);
 
 /// Returns the JSON Schema of a tool's arguments. The docs of its fields become descriptions.
 pub fn schema<T: JsonSchema>() -> JsonObject {
@@ -41,24 +38,24 @@ fn simplify(schema: &mut Schema) {
 }
 
 /// Reads arguments into the struct that `schema` was made from.
-pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: Option<JsonObject>) -> Result<T, WrongArguments> {
+pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: Option<JsonObject>) -> Result<T> {
     let mut arguments = arguments.unwrap_or_default();
     let properties = schema["properties"].as_object().expect("a schema of an object has properties");
     // Some clients send null for an argument that the model omitted.
     arguments.retain(|name, value| !value.is_null() || !properties.contains_key(name));
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in required {
-        let value = arguments.get_mut(name).ok_or_else(|| WrongArguments(format!("{name} is required")))?;
+        let value = arguments.get_mut(name).ok_or_else(|| invalid(format!("{name} is required")))?;
         check(name, &properties[name], value)?;
     }
     for (name, value) in &mut arguments {
-        let unknown = || WrongArguments(format!("{} is not an argument of this tool", name.escape_debug()));
+        let unknown = || invalid(format!("{} is not an argument of this tool", name.escape_debug()));
         check(name, properties.get(name).ok_or_else(unknown)?, value)?;
     }
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| WrongArguments(error.to_string()))
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| invalid(error.to_string()))
 }
 
-fn check(name: &str, schema: &Value, value: &mut Value) -> Result<(), WrongArguments> {
+fn check(name: &str, schema: &Value, value: &mut Value) -> Result<()> {
     match (schema["type"].as_str(), &mut *value) {
         (Some("string"), Value::String(_)) | (Some("boolean"), Value::Bool(_)) => Ok(()),
         (Some("string"), other) => Err(wrong_type(name, "a string", other)),
@@ -72,22 +69,22 @@ fn check(name: &str, schema: &Value, value: &mut Value) -> Result<(), WrongArgum
     }
 }
 
-fn check_integer(name: &str, schema: &Value, value: &mut Value) -> Result<(), WrongArguments> {
+fn check_integer(name: &str, schema: &Value, value: &mut Value) -> Result<()> {
     let Some(given) = value.as_f64() else { return Err(wrong_type(name, "a whole number", value)) };
     if given.fract() != 0.0 {
-        return Err(WrongArguments(format!("{name} is {value}, and must be a whole number")));
+        return Err(invalid(format!("{name} is {value}, and must be a whole number")));
     }
     let min = schema["minimum"].as_i64().unwrap_or(i64::MIN);
     let max = schema["maximum"].as_i64().unwrap_or(i64::MAX);
     // `10.0` is an integer to JSON Schema, but not to serde. It is displayed as `10`.
     match given.to_string().parse::<i64>() {
         Ok(number) if (min..=max).contains(&number) => *value = number.into(),
-        _ => return Err(WrongArguments(format!("{name} is {value}, and must be from {min} to {max}"))),
+        _ => return Err(invalid(format!("{name} is {value}, and must be from {min} to {max}"))),
     }
     Ok(())
 }
 
-fn wrong_type(name: &str, expected: &str, value: &Value) -> WrongArguments {
+fn wrong_type(name: &str, expected: &str, value: &Value) -> ErrorData {
     let given = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -96,7 +93,7 @@ fn wrong_type(name: &str, expected: &str, value: &Value) -> WrongArguments {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    WrongArguments(format!("{name} must be {expected}, not {given}"))
+    invalid(format!("{name} must be {expected}, not {given}"))
 }
 
 #[cfg(test)]
@@ -117,7 +114,7 @@ mod tests {
     }
 
     fn message(arguments: &Value) -> String {
-        read::<Example>(&schema::<Example>(), arguments.as_object().cloned()).unwrap_err().0
+        read::<Example>(&schema::<Example>(), arguments.as_object().cloned()).unwrap_err().message.into_owned()
     }
 
     #[test]

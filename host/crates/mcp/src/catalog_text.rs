@@ -23,16 +23,12 @@ pub fn catalog_text(
     max: Option<usize>,
     search_tool: Option<&str>,
 ) -> String {
-    let all = entries.len();
-    let mut entries = entries.iter().map(Escaped::new);
-    let Some(max) = max else {
-        return rendered(&entries.collect::<Vec<_>>(), format, Some(usize::MAX), 0, search_tool);
-    };
+    let (all, max) = (entries.len(), max.unwrap_or(usize::MAX));
     let fits = |text: &str| text.chars().count() <= max;
     // Each entry takes its name and a few characters, so only the first of many skills can fit.
     let mut names = 0;
-    let first = entries.by_ref().take_while(|entry| {
-        names += entry.name_length + 3;
+    let first = entries.iter().map(Escaped::new).take_while(|entry| {
+        names += entry.name.chars().count() + 3;
         names <= max
     });
     let entries: Vec<Escaped> = first.collect();
@@ -42,28 +38,26 @@ pub fn catalog_text(
         if fits(&text) {
             return text;
         }
-        let longest = entries.iter().map(|entry| entry.description_length).max().unwrap_or(0);
-        // Finds the largest length that fits by bisection.
-        let (mut good, mut bad) = (MIN_DESCRIPTION_LENGTH, longest.max(MIN_DESCRIPTION_LENGTH + 1));
-        if fits(&shortened(good)) {
-            while bad - good > 1 {
-                let middle = usize::midpoint(good, bad);
-                if fits(&shortened(middle)) { good = middle } else { bad = middle }
-            }
-            return shortened(good);
+        if fits(&shortened(MIN_DESCRIPTION_LENGTH)) {
+            let longest = entries.iter().map(|entry| entry.description.chars().count()).max().unwrap_or(0);
+            return shortened(largest(MIN_DESCRIPTION_LENGTH, longest, |length| fits(&shortened(length))));
         }
         let text = rendered(&entries, format, None, 0, search_tool);
         if fits(&text) {
             return text;
         }
     }
-    let (mut good, mut bad) = (0, (entries.len() + 1).min(all));
-    while bad - good > 1 {
+    let first = |count: usize| rendered(&entries[..count], format, None, all - count, search_tool);
+    first(largest(0, (entries.len() + 1).min(all), |count| fits(&first(count))))
+}
+
+/// Returns the largest number below `bad` that fits, by bisection. `good` fits.
+fn largest(mut good: usize, mut bad: usize, fits: impl Fn(usize) -> bool) -> usize {
+    while bad > good + 1 {
         let middle = usize::midpoint(good, bad);
-        let text = rendered(&entries[..middle], format, None, all - middle, search_tool);
-        if fits(&text) { good = middle } else { bad = middle }
+        if fits(middle) { good = middle } else { bad = middle }
     }
-    rendered(&entries[..good], format, None, all - good, search_tool)
+    good
 }
 
 /// An entry whose texts are safe to include.
@@ -71,35 +65,18 @@ struct Escaped {
     name: String,
     description: String,
     location: String,
-    name_length: usize,
-    description_length: usize,
 }
 
 impl Escaped {
     fn new(entry: &Entry<'_>) -> Self {
-        let (name, description) = (one_line(entry.name), one_line(entry.description));
-        Self {
-            name_length: name.chars().count(),
-            description_length: description.chars().count(),
-            location: one_line(&entry.location),
-            name,
-            description,
-        }
+        let Entry { name, description, location } = entry;
+        Self { name: one_line(name), description: one_line(description), location: one_line(location) }
     }
 }
 
 /// Returns text on one line, without characters that hide or reorder others, and without markup.
 fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in plain_line(text).chars() {
-        match character {
-            '<' => line.push_str("&lt;"),
-            '>' => line.push_str("&gt;"),
-            '&' => line.push_str("&amp;"),
-            _ => line.push(character),
-        }
-    }
-    line
+    plain_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Returns text on one line, without characters that hide or reorder others, for places without markup.
@@ -123,11 +100,6 @@ fn rendered(
     search_tool: Option<&str>,
 ) -> String {
     let mut text = String::new();
-    let more = match (omitted, search_tool) {
-        (0, _) => None,
-        (_, Some(tool)) => Some(format!("… and {omitted} more: use {tool}")),
-        (_, None) => Some(format!("… and {omitted} more")),
-    };
     let short = |entry: &Escaped| description.map(|length| shortened(&entry.description, length));
     match format {
         CatalogFormat::List => {
@@ -137,9 +109,6 @@ fn rendered(
                 if let Some(description) = short(entry) {
                     let _ = write!(text, ": {description}");
                 }
-            }
-            if let Some(more) = more {
-                let _ = write!(text, "\n{more}");
             }
         }
         CatalogFormat::Xml => {
@@ -152,12 +121,13 @@ fn rendered(
                 let _ = write!(text, "\n<location>{}</location>\n</skill>", entry.location);
             }
             text.push_str("\n</available_skills>");
-            if let Some(more) = more {
-                let _ = write!(text, "\n{more}");
-            }
         }
     }
-    text
+    match (omitted, search_tool) {
+        (0, _) => text,
+        (_, Some(tool)) => format!("{text}\n… and {omitted} more: use {tool}"),
+        (_, None) => format!("{text}\n… and {omitted} more"),
+    }
 }
 
 /// Truncates a description. An escape such as `&lt;` is kept whole or dropped.

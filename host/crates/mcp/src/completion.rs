@@ -1,36 +1,29 @@
 //! Completion of skill names and of the arguments of resource templates.
 
-use crate::answer::failed;
+use crate::answer::{Result, failed, invalid};
 use crate::prompts::ANY_SKILL;
 use crate::resources;
 use crate::server::Server;
 use base::printable::printable;
 use bindings::catalog::LookupKind;
-use guests::engine::EngineInstance;
 use library::files;
-use library::snapshot::Snapshot;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
-use std::sync::Arc;
 
-pub async fn complete(server: &Server, request: CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
-    let typed = &request.argument.value;
+pub async fn complete(server: &Server, request: CompleteRequestParams) -> Result<CompleteResult> {
     let argument = request.argument.name.as_str();
     let values = match &request.r#ref {
         Reference::Prompt(prompt) if prompt.name == ANY_SKILL && argument == "name" => names(server).await?,
-        Reference::Prompt(prompt) => {
-            // An unknown prompt is an error. Prompts of single skills have no arguments.
-            let known = prompt.name == ANY_SKILL || server.catalog.skill(&prompt.name).await.map_err(failed)?.is_ok();
-            if !known {
-                return Err(unknown("prompt", &prompt.name));
-            }
-            Vec::new()
-        }
+        Reference::Prompt(prompt) if prompt.name == ANY_SKILL => Vec::new(),
+        Reference::Prompt(prompt) => match server.catalog.skill(&prompt.name).await.map_err(failed)? {
+            // Prompts of single skills have no arguments.
+            Ok(_) => Vec::new(),
+            Err(_) => return Err(unknown("prompt", &prompt.name)),
+        },
         Reference::Resource(resource) => match (resource.uri.as_str(), argument) {
             (resources::DOCUMENT | resources::COLLECTION | resources::FILE, "skill") => names(server).await?,
             (resources::FILE, "file") => {
-                let chosen = request.context.as_ref().and_then(|context| context.get_argument("skill"));
-                match chosen {
+                match request.context.as_ref().and_then(|context| context.get_argument("skill")) {
                     Some(skill) => files_of(server, skill).await?,
                     None => Vec::new(),
                 }
@@ -38,33 +31,35 @@ pub async fn complete(server: &Server, request: CompleteRequestParams) -> Result
             (resources::DOCUMENT | resources::COLLECTION | resources::FILE, _) => Vec::new(),
             (other, _) => return Err(unknown("resource template", other)),
         },
-        _ => return Err(ErrorData::invalid_params("ref is neither a prompt nor a resource template", None)),
+        _ => return Err(invalid("ref is neither a prompt nor a resource template")),
     };
-    let (values, total) = rank(values, typed);
+    let (values, total) = rank(values, &request.argument.value);
     let more = total > values.len();
     let info = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), more);
     Ok(CompleteResult::new(info.map_err(|message| ErrorData::internal_error(message, None))?))
 }
 
 fn unknown(what: &str, name: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("there is no {what} `{}`", printable(name)), None)
+    invalid(format!("there is no {what} `{}`", printable(name)))
 }
 
-async fn names(server: &Server) -> Result<Vec<String>, ErrorData> {
+async fn names(server: &Server) -> Result<Vec<String>> {
     let index = server.fresh_index().await?;
     Ok(index.skills.iter().map(|skill| skill.display_name.clone()).collect())
 }
 
-async fn files_of(server: &Server, name: &str) -> Result<Vec<String>, ErrorData> {
+async fn files_of(server: &Server, name: &str) -> Result<Vec<String>> {
     let wanted = name.to_owned();
-    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let Ok(found) = engine.skill_of(&wanted, LookupKind::Name)? else { return Ok(None) };
-        let file = found.summary.file;
-        let opened = engine.files_of(&file)?.and_then(|belonging| files::open(snapshot, &belonging));
-        let files = opened.map(|opened| opened.files).unwrap_or_default();
-        Ok(Some((file, files.into_iter().map(|file| file.path).collect())))
-    };
-    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(file, _)| vec![file.clone()]));
+    let asked = server.catalog.ask_fresh(
+        move |engine, snapshot| {
+            let Ok(found) = engine.skill_of(&wanted, LookupKind::Name)? else { return Ok(None) };
+            let file = found.summary.file;
+            let opened = engine.files_of(&file)?.and_then(|belonging| files::open(snapshot, &belonging));
+            let files = opened.map(|opened| opened.files).unwrap_or_default();
+            Ok(Some((file, files.into_iter().map(|file| file.path).collect())))
+        },
+        |found| found.as_ref().map(|(file, _)| vec![file.clone()]),
+    );
     Ok(asked.await.map_err(failed)?.map(|(_, files)| files).unwrap_or_default())
 }
 
@@ -73,16 +68,11 @@ fn rank(values: Vec<String>, typed: &str) -> (Vec<String>, usize) {
     let typed = typed.to_lowercase();
     let fits = |value: &String| {
         let value = value.to_lowercase();
-        let last = value.rsplit(['/', ':']).next().is_some_and(|last| last.starts_with(&typed));
-        if value.starts_with(&typed) {
-            Some(0)
-        } else if last {
-            Some(1)
-        } else {
-            value.contains(&typed).then_some(2)
-        }
+        let last = value.rsplit(['/', ':']).next().unwrap_or_default();
+        let ranks = [value.starts_with(&typed), last.starts_with(&typed), value.contains(&typed)];
+        ranks.iter().position(|fits| *fits)
     };
-    let mut found: Vec<(u8, String)> = values.into_iter().filter_map(|value| Some((fits(&value)?, value))).collect();
+    let mut found: Vec<(usize, String)> = values.into_iter().filter_map(|value| Some((fits(&value)?, value))).collect();
     found.sort_unstable();
     let total = found.len();
     (found.into_iter().map(|(_, value)| value).take(CompletionInfo::MAX_VALUES).collect(), total)

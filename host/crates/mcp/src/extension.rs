@@ -1,8 +1,8 @@
 //! The extension `io.modelcontextprotocol/skills`: skills with complete manifests, and folders of resources.
 
-use crate::answer::failed;
-use crate::contents::uri_of;
+use crate::answer::{Result, failed, invalid};
 use crate::paging;
+use crate::resources::uri_of;
 use crate::server::Server;
 use base::digest::Sha256;
 use base::printable::printable;
@@ -10,10 +10,12 @@ use bindings::catalog::{Document, ResourcePart, SkillFiles};
 use bindings::types::{Location, SkillModel, Summary};
 use guests::call::Broken;
 use guests::engine::EngineInstance;
-use library::files::{self, SkillFile, media_type};
+use library::files::{self, SkillFile, SkillFolder, media_type};
 use library::snapshot::Snapshot;
 use rmcp::ErrorData;
-use serde_json::{Map, Value, json};
+use rmcp::model::JsonObject;
+use rmcp::object;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,17 +30,13 @@ const PAGE_SIZE: usize = 100;
 const FOLDER_PAGE_SIZE: usize = 1_000;
 
 /// Answers a method of the extension. Returns `None` for any other method.
-pub async fn answer(
-    server: &Server,
-    method: &str,
-    params: Option<&Value>,
-) -> Result<Option<Map<String, Value>>, ErrorData> {
+pub async fn answer(server: &Server, method: &str, params: Option<&Value>) -> Result<Option<JsonObject>> {
     let text = |name: &str| match params.and_then(|params| params.get(name)) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(ErrorData::invalid_params(format!("{name} must be a string"), None)),
+        Some(_) => Err(invalid(format!("{name} must be a string"))),
     };
-    let uri = || text("uri")?.ok_or_else(|| ErrorData::invalid_params("uri is required", None));
+    let uri = || text("uri")?.ok_or_else(|| invalid("uri is required"));
     let mut answer = match method {
         "skills/list" => list(server, text("cursor")?).await?,
         "skills/get" => get(server, uri()?).await?,
@@ -51,7 +49,7 @@ pub async fn answer(
     Ok(Some(answer))
 }
 
-async fn list(server: &Server, cursor: Option<&str>) -> Result<Map<String, Value>, ErrorData> {
+async fn list(server: &Server, cursor: Option<&str>) -> Result<JsonObject> {
     let index = server.fresh_index().await?;
     server.state.unlisted.retain(&index.skills);
     let page = paging::skills(&index.skills, cursor, PAGE_SIZE)?;
@@ -71,33 +69,29 @@ async fn list(server: &Server, cursor: Option<&str>) -> Result<Map<String, Value
             Err(reason) => server.state.unlisted.insert(&file, reason),
         }
     }
-    let mut answer = Map::new();
-    answer.insert("skills".to_owned(), Value::Array(skills));
-    if let Some(next) = page.next {
-        answer.insert("nextCursor".to_owned(), Value::String(next));
-    }
-    Ok(answer)
+    Ok(with_cursor(object!({"skills": skills}), page.next))
 }
 
-async fn get(server: &Server, uri: &str) -> Result<Map<String, Value>, ErrorData> {
-    let unknown =
-        || ErrorData::invalid_params(format!("there is no skill `{}`: see skills/list", printable(uri)), None);
+fn with_cursor(mut page: JsonObject, next: Option<String>) -> JsonObject {
+    page.extend(next.map(|next| ("nextCursor".to_owned(), Value::String(next))));
+    page
+}
+
+async fn get(server: &Server, uri: &str) -> Result<JsonObject> {
+    let unknown = || invalid(format!("there is no skill `{}`: see skills/list", printable(uri)));
     let wanted = uri.to_owned();
-    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
-        let Some(found) = found else { return Ok(None) };
-        Ok(Some((SkillData::of(engine, found.skill.summary)?, Arc::clone(snapshot))))
-    };
-    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(data, _)| data.sources.clone()));
+    let asked = server.catalog.ask_fresh(
+        move |engine, snapshot| {
+            let found = engine.resource_of(&wanted)?.filter(|found| found.part == ResourcePart::Document);
+            let Some(found) = found else { return Ok(None) };
+            Ok(Some((SkillData::of(engine, found.skill.summary)?, Arc::clone(snapshot))))
+        },
+        |found| found.as_ref().map(|(data, _)| data.sources.clone()),
+    );
     let (data, snapshot) = asked.await.map_err(failed)?.ok_or_else(unknown)?;
     let (_, described) = describe_all(server, vec![data], snapshot).await?.pop().ok_or_else(unknown)?;
-    let skill = described.map_err(|reason| {
-        ErrorData::invalid_params(
-            format!("the skill `{}` is not served by this method: {reason}", printable(uri)),
-            None,
-        )
-    })?;
-    Ok(Map::from_iter([("skill".to_owned(), skill)]))
+    let not_served = |reason| invalid(format!("the skill `{}` is not served by this method: {reason}", printable(uri)));
+    Ok(object!({"skill": described.map_err(not_served)?}))
 }
 
 /// Why a skill is not among those of the extension.
@@ -131,6 +125,10 @@ impl SkillData {
         let limit = settings.assets.max_size_bytes;
         Ok(Self { document, files: engine.files_of(&skill.file)?, limit, sources, skill })
     }
+
+    fn open_files(&self, snapshot: &Snapshot) -> Option<SkillFolder> {
+        files::open(snapshot, self.files.as_ref()?)
+    }
 }
 
 /// Describes skills with the digests of all their files. Reading them takes a while, so it does not block an engine, and
@@ -139,7 +137,7 @@ async fn describe_all(
     server: &Server,
     skills: Vec<SkillData>,
     snapshot: Arc<Snapshot>,
-) -> Result<Vec<(Location, Result<Value, NotListed>)>, ErrorData> {
+) -> Result<Vec<(Location, Result<Value, NotListed>)>> {
     let _hashing = server.state.hashing.lock().await;
     let described = tokio::task::spawn_blocking(move || {
         skills.into_iter().map(|data| (data.skill.file.clone(), describe(&snapshot, &data))).collect()
@@ -148,30 +146,22 @@ async fn describe_all(
 }
 
 fn describe(snapshot: &Snapshot, data: &SkillData) -> Result<Value, NotListed> {
-    let SkillData { skill, document, files, limit, .. } = data;
-    let document = document.as_ref().ok_or(NotListed::Changed)?;
+    let document = data.document.as_ref().ok_or(NotListed::Changed)?;
     // Clients of the extension are strict: one invalid skill makes them reject the whole list.
     if let Some(rule) = &document.off_format {
         return Err(NotListed::OffFormat(rule.clone()));
     }
     let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
-    let resources = manifest(snapshot, skill, files.as_ref(), document.text.as_bytes(), *limit)?;
-    Ok(json!({"uri": format!("{}/SKILL.md", skill.uri), "frontmatter": frontmatter, "resources": resources}))
+    let resources = manifest(snapshot, data, document.text.as_bytes())?;
+    Ok(json!({"uri": format!("{}/SKILL.md", data.skill.uri), "frontmatter": frontmatter, "resources": resources}))
 }
 
 /// Lists every file of a skill once.
-fn manifest(
-    snapshot: &Snapshot,
-    skill: &Summary,
-    skill_files: Option<&SkillFiles>,
-    document: &[u8],
-    limit: u64,
-) -> Result<Vec<Value>, NotListed> {
-    let entry = |path: &str, bytes: &[u8]| json!({"uri": uri_of(&skill.uri, path), "digest": Sha256::of(bytes).to_string(), "size": bytes.len()});
+fn manifest(snapshot: &Snapshot, data: &SkillData, document: &[u8]) -> Result<Vec<Value>, NotListed> {
+    let entry = |path: &str, bytes: &[u8]| json!({"uri": uri_of(&data.skill.uri, path), "digest": Sha256::of(bytes).to_string(), "size": bytes.len()});
     let mut resources = vec![entry("SKILL.md", document)];
     let mut room = MAX_BYTES.checked_sub(document.len() as u64).ok_or(NotListed::TooLarge)?;
-    let opened = skill_files.and_then(|skill_files| files::open(snapshot, skill_files));
-    let Some(opened) = opened else { return Ok(resources) };
+    let Some(opened) = data.open_files(snapshot) else { return Ok(resources) };
     if opened.files.len() > MAX_FILES {
         return Err(NotListed::TooLarge);
     }
@@ -179,7 +169,7 @@ fn manifest(
         if file.size > room {
             return Err(NotListed::TooLarge);
         }
-        if file.size > limit {
+        if file.size > data.limit {
             return Err(NotListed::OffFormat("one of its files exceeds the size limit of the server".to_owned()));
         }
         let bytes = opened.folder.read(&file.path, room).map_err(|_| NotListed::Changed)?;
@@ -190,42 +180,36 @@ fn manifest(
 }
 
 /// Lists the direct children of a folder of a skill.
-async fn folder(server: &Server, uri: &str, cursor: Option<&str>) -> Result<Map<String, Value>, ErrorData> {
+async fn folder(server: &Server, uri: &str, cursor: Option<&str>) -> Result<JsonObject> {
     let wanted = uri.to_owned();
-    let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-        // The URI of a skill names a folder, that of its document does not.
-        let found = engine.resource_of(&wanted)?.filter(|_| !wanted.ends_with("/SKILL.md"));
-        let Some(found) = found else { return Ok(None) };
-        let data = SkillData::of(engine, found.skill.summary)?;
-        Ok(Some((children(snapshot, &data, &found.part), data)))
-    };
-    let asked = server.catalog.ask_fresh(question, |found| found.as_ref().map(|(_, data)| data.sources.clone()));
+    let asked = server.catalog.ask_fresh(
+        move |engine, snapshot| {
+            // The URI of a skill names a folder, that of its document does not.
+            let found = engine.resource_of(&wanted)?.filter(|_| !wanted.ends_with("/SKILL.md"));
+            let Some(found) = found else { return Ok(None) };
+            let data = SkillData::of(engine, found.skill.summary)?;
+            Ok(Some((children(snapshot, &data, &found.part), data)))
+        },
+        |found| found.as_ref().map(|(_, data)| data.sources.clone()),
+    );
     let found = asked.await.map_err(failed)?.filter(|(children, _)| !children.is_empty());
     let (children, data) = found.ok_or_else(|| {
-        ErrorData::invalid_params(
-            format!("`{}` is not a folder: use `skill://PATH` of a skill, or a folder below it", printable(uri)),
-            Some(json!({"uri": uri})),
-        )
+        let uri_text = printable(uri);
+        let message = format!("`{uri_text}` is not a folder: use `skill://PATH` of a skill, or a folder below it");
+        ErrorData::invalid_params(message, Some(json!({"uri": uri})))
     })?;
     let names: Vec<&str> = children.keys().map(String::as_str).collect();
     let page = paging::names(&names, cursor, FOLDER_PAGE_SIZE)?;
     let skill = &data.skill.uri;
     let resource = |path: &&str| {
         let name = path.rsplit('/').next().unwrap_or(path);
-        match &children[*path] {
-            Some(size) => {
-                let media = media_type(path, true);
-                json!({"uri": uri_of(skill, path), "name": name, "mimeType": media, "size": size})
-            }
-            None => json!({"uri": uri_of(skill, path), "name": name, "mimeType": "inode/directory"}),
-        }
+        let media = if children[*path].is_some() { media_type(path, true) } else { "inode/directory" };
+        let mut resource = object!({"uri": uri_of(skill, path), "name": name, "mimeType": media});
+        resource.extend(children[*path].map(|size| ("size".to_owned(), size.into())));
+        Value::Object(resource)
     };
-    let mut answer = Map::new();
-    answer.insert("resources".to_owned(), page.items.iter().map(resource).collect());
-    if let Some(next) = page.next {
-        answer.insert("nextCursor".to_owned(), Value::String(next));
-    }
-    Ok(answer)
+    let resources: Vec<Value> = page.items.iter().map(resource).collect();
+    Ok(with_cursor(object!({"resources": resources}), page.next))
 }
 
 /// Entries of a folder by their path below the resource folder. Folders have no size.
@@ -236,8 +220,7 @@ fn children(snapshot: &Snapshot, data: &SkillData, part: &ResourcePart) -> Child
         ResourcePart::Document | ResourcePart::Collection => String::new(),
         ResourcePart::File(path) => format!("{path}/"),
     };
-    let opened = data.files.as_ref().and_then(|skill_files| files::open(snapshot, skill_files));
-    let mut files = opened.map(|opened| opened.files).unwrap_or_default();
+    let mut files = data.open_files(snapshot).map(|opened| opened.files).unwrap_or_default();
     if let (SkillModel::Tree, Some(document)) = (data.skill.model, &data.document) {
         files.push(SkillFile { path: "SKILL.md".to_owned(), size: document.text.len() as u64 });
     }

@@ -16,11 +16,11 @@ use bytes::Bytes;
 use config::{HttpConfig, HttpProblem};
 use guard::{Guard, PATH};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use http_server::{self, HttpResponse};
+use http_server::HttpResponse;
 use hyper::body::{Body, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, StatusCode};
 use rate::{Limiter, Rate};
 use refusal::Refusal;
 use rmcp::model::{ErrorData, RequestId};
@@ -28,7 +28,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -57,18 +57,13 @@ pub async fn serve(server: Server, http: HttpConfig, shutdown: CancellationToken
     let cannot_listen = |reason| HttpProblem::Listen { address, reason };
     let listener = TcpListener::bind(address).await.map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
-    let guard = Guard::new(token, &names, address);
+    let guard = Guard::new(token, names, address);
     let handler = Arc::new(Handler::new(server, guard, shutdown.clone()));
-    print_address(address, generated_token.as_deref());
+    // What a client needs to connect, at any log level.
+    let token = generated_token.map(|token| format!("token: {token}\n")).unwrap_or_default();
+    let _ = std::io::stderr().write_all(format!("{token}listening on http://{address}{PATH}\n").as_bytes());
     http_server::serve(listener, handler, shutdown, SHUTDOWN_GRACE).await;
     Ok(())
-}
-
-/// Prints what a client needs to connect, at any log level.
-fn print_address(address: SocketAddr, token: Option<&str>) {
-    let token = token.map(|token| format!("token: {token}\n")).unwrap_or_default();
-    let lines = format!("{token}listening on http://{address}{PATH}\n");
-    let _ = std::io::stderr().write_all(lines.as_bytes());
 }
 
 /// What all connections share: the checks, and the MCP service after them.
@@ -86,7 +81,7 @@ impl Handler {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(MAX_BODY_BYTES)
-            .with_allowed_hosts(guard.hosts())
+            .with_allowed_hosts(&guard.hosts.0)
             .with_allowed_origins(guard.origins())
             .with_cancellation_token(shutdown.child_token());
         let mcp = StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
@@ -106,7 +101,7 @@ impl Handler {
             if !self.unauthorized.take(peer, now) {
                 return Refusal::TooMany;
             }
-            tracing::warn!("refused a request from {peer}: {}", refusal.message());
+            tracing::warn!("refused a request from {peer}: {refusal}");
             refusal
         })
     }
@@ -164,7 +159,6 @@ fn session() -> Option<HeaderValue> {
     HeaderValue::from_str(&hex(&bytes)).ok()
 }
 
-/// Reads a whole body.
 async fn read(body: Incoming) -> Result<Bytes, Refusal> {
     if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
         return Err(Refusal::TooLarge);
@@ -191,8 +185,5 @@ fn invalid_body(body: &[u8]) -> HttpResponse {
 
 fn json_rpc(status: StatusCode, id: Option<&RequestId>, error: &ErrorData) -> HttpResponse {
     let message = json!({"jsonrpc": "2.0", "id": id, "error": error});
-    let mut answer = Response::new(Full::from(message.to_string()).boxed());
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    answer
+    http_server::response(status, "application/json", message.to_string())
 }

@@ -10,7 +10,6 @@
 //! [`arguments`] reads them, [`answer`] is what a tool returns. A request comes in through [`transport`] (stdio) or [`http`], and
 //! [`surface`] decides what a profile offers.
 
-pub mod options;
 pub mod surface;
 pub mod server;
 mod methods;
@@ -29,6 +28,5 @@ mod unlisted;
 pub mod notifications;
 mod texts;
 mod catalog_text;
-mod contents;
 mod redact;
 mod paging;

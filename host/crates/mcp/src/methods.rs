@@ -1,5 +1,6 @@
 //! The methods of each revision of the protocol, and the errors for requests that fit none.
 
+use crate::answer::invalid;
 use base::printable::printable;
 use rmcp::model::{ErrorCode, ServerCapabilities};
 use rmcp::service::RequestContext;
@@ -52,20 +53,16 @@ pub fn refusal(method: &str, parameters: Option<&Value>, stateless: bool) -> Err
     if !KNOWN_METHODS.contains(&method) || stateless && ONLY_WITH_HANDSHAKE.contains(&method) {
         return unknown(method);
     }
-    let parameter = |name: &str| parameters.and_then(|parameters| parameters.get(name));
-    let message = match method {
-        "tools/call" | "prompts/get" if parameter("name").is_none() => "name is required".to_owned(),
-        "tools/call" | "prompts/get" if !parameter("name").is_some_and(Value::is_string) => {
-            "name must be a string".to_owned()
-        }
-        "tools/call" | "prompts/get" => "arguments must be an object".to_owned(),
-        "resources/read" | "resources/subscribe" | "resources/unsubscribe" if parameter("uri").is_none() => {
-            "uri is required".to_owned()
-        }
-        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri must be a string".to_owned(),
-        method => format!("the parameters of `{}` are missing or wrong", printable(method)),
+    let required = match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
+        method => return invalid(format!("the parameters of `{}` are missing or wrong", printable(method))),
     };
-    ErrorData::invalid_params(message, None)
+    match parameters.and_then(|parameters| parameters.get(required)) {
+        None => invalid(format!("{required} is required")),
+        Some(Value::String(_)) if required == "name" => invalid("arguments must be an object"),
+        Some(_) => invalid(format!("{required} must be a string")),
+    }
 }
 
 /// Removes the promise to notify of changes.

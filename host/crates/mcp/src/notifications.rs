@@ -7,12 +7,14 @@ mod announce;
 
 pub use announce::announce;
 
+use crate::answer::{Result, invalid};
 use crate::resources;
 use crate::server::Server;
 use base::digest::Sha256;
 use rmcp::model::{
-    GetMeta, Notification, PromptListChangedNotification, ResourceContents, ResourceListChangedNotification,
-    ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter, ToolListChangedNotification,
+    GetMeta, PromptListChangedNotification, ResourceContents, ResourceListChangedNotification,
+    ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification, SubscriptionFilter,
+    ToolListChangedNotification,
 };
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use std::collections::{HashMap, HashSet};
@@ -81,10 +83,6 @@ struct Watched {
     digest: Option<Sha256>,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("more than {MAX_WATCHED} resources are watched: unsubscribe from some first")]
-pub struct TooMany;
-
 impl Default for Hub {
     fn default() -> Self {
         Self {
@@ -109,12 +107,12 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub async fn new(server: &Server, uri: &str) -> Result<Self, TooMany> {
+    pub async fn new(server: &Server, uri: &str) -> Result<Self> {
         // Read first, so that any change after the answer is noticed.
         let digest = digest(server, uri).await;
         let mut watched = server.state.hub.watched();
         if watched.len() >= MAX_WATCHED && !watched.contains_key(uri) {
-            return Err(TooMany);
+            return Err(invalid(format!("more than {MAX_WATCHED} resources are watched: unsubscribe from some first")));
         }
         let uri: Arc<str> = uri.into();
         watched.entry(Arc::clone(&uri)).or_insert(Watched { sessions: 0, digest }).sessions += 1;
@@ -159,14 +157,6 @@ pub struct Subscribed {
 }
 
 impl Subscribed {
-    pub fn add(&self, uri: String, subscription: Subscription) {
-        self.subscriptions().insert(uri, subscription);
-    }
-
-    pub fn remove(&self, uri: &str) {
-        self.subscriptions().remove(uri);
-    }
-
     /// Replaces the previous forwarding, so that a client that repeats `initialized` gets each notification once.
     fn begin(&self) -> CancellationToken {
         let mut replaced = self.replaced.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,15 +165,7 @@ impl Subscribed {
         replaced.clone()
     }
 
-    fn contains(&self, uri: &str) -> bool {
-        self.subscriptions().contains_key(uri)
-    }
-
-    fn uris(&self) -> Vec<String> {
-        self.subscriptions().keys().cloned().collect()
-    }
-
-    fn subscriptions(&self) -> MutexGuard<'_, HashMap<String, Subscription>> {
+    pub fn subscriptions(&self) -> MutexGuard<'_, HashMap<String, Subscription>> {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,8 +176,8 @@ pub fn forward(server: &Server, peer: Peer<RoleServer>, subscribed: Arc<Subscrib
     let replaced = subscribed.begin();
     tokio::spawn(async move {
         while let Some(notice) = replaced.run_until_cancelled(notices.recv()).await {
-            let notifications = notifications(notice, |uri| subscribed.contains(uri), || subscribed.uris());
-            let Some(notifications) = notifications else { return };
+            let uris: Vec<String> = subscribed.subscriptions().keys().cloned().collect();
+            let Some(notifications) = notifications(notice, &uris) else { return };
             for notification in notifications {
                 if peer.send_notification(notification).await.is_err() {
                     return;
@@ -207,18 +189,14 @@ pub fn forward(server: &Server, peer: Peer<RoleServer>, subscribed: Arc<Subscrib
 
 /// Converts a notice for a client that watches these resources. Returns `None` when no more will come. A session that fell
 /// behind is notified of everything.
-fn notifications(
-    notice: Result<Notice, RecvError>,
-    watches: impl Fn(&str) -> bool,
-    all_watched: impl Fn() -> Vec<String>,
-) -> Option<Vec<ServerNotification>> {
+fn notifications(notice: Result<Notice, RecvError>, watched: &[String]) -> Option<Vec<ServerNotification>> {
     Some(match notice {
         Ok(Notice::Lists { lists, reason }) => list_changes(lists, &reason),
-        Ok(Notice::Updated(uri)) if watches(&uri) => vec![updated(&uri)],
+        Ok(Notice::Updated(uri)) if watched.iter().any(|watched| **watched == *uri) => vec![updated(&uri)],
         Ok(Notice::Updated(_)) => Vec::new(),
         Err(RecvError::Lagged(_)) => {
             let mut changes = list_changes(Lists::ALL, "more changes than could be sent one by one");
-            changes.extend(all_watched().iter().map(|uri| updated(uri)));
+            changes.extend(watched.iter().map(|uri| updated(uri)));
             changes
         }
         Err(RecvError::Closed) => return None,
@@ -226,21 +204,16 @@ fn notifications(
 }
 
 fn updated(uri: &str) -> ServerNotification {
-    let uri = ResourceUpdatedNotificationParam::new(uri);
-    ServerNotification::ResourceUpdatedNotification(Notification::new(uri))
+    ResourceUpdatedNotification::new(ResourceUpdatedNotificationParam::new(uri)).into()
 }
 
 fn list_changes(lists: Lists, reason: &str) -> Vec<ServerNotification> {
-    let mut changes = Vec::new();
-    if lists.tools {
-        changes.push(ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default()));
-    }
-    if lists.prompts {
-        changes.push(ServerNotification::PromptListChangedNotification(PromptListChangedNotification::default()));
-    }
-    if lists.resources {
-        changes.push(ServerNotification::ResourceListChangedNotification(ResourceListChangedNotification::default()));
-    }
+    let changes: [Option<ServerNotification>; 3] = [
+        lists.tools.then(|| ToolListChangedNotification::default().into()),
+        lists.prompts.then(|| PromptListChangedNotification::default().into()),
+        lists.resources.then(|| ResourceListChangedNotification::default().into()),
+    ];
+    let mut changes: Vec<ServerNotification> = changes.into_iter().flatten().collect();
     for change in &mut changes {
         change.get_meta_mut().0.0.insert("reason".to_owned(), reason.into());
     }
@@ -249,14 +222,12 @@ fn list_changes(lists: Lists, reason: &str) -> Vec<ServerNotification> {
 
 /// Returns the part of a filter that is supported (only resources of skills are watched), and prepares for the listener.
 pub fn accept(server: &Server, requested: &SubscriptionFilter) -> SubscriptionFilter {
-    if server.options.frozen {
+    if server.frozen {
         return SubscriptionFilter::default();
     }
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
-        let mut seen = HashSet::new();
-        uris.retain(|uri| uri.starts_with("skill://") && uri.len() <= MAX_URI_LENGTH && seen.insert(uri.clone()));
-        uris.truncate(MAX_SUBSCRIPTIONS);
+        *uris = watchable(uris);
     }
     let prepared = || server.state.hub.prepared.lock().unwrap_or_else(PoisonError::into_inner);
     let expired: Vec<Prepared> = prepared().extract_if(.., |prepared| prepared.at.elapsed() > PREPARED_TTL).collect();
@@ -277,6 +248,13 @@ pub fn accept(server: &Server, requested: &SubscriptionFilter) -> SubscriptionFi
     accepted
 }
 
+/// Returns the resources that a listener can watch, each once.
+fn watchable(uris: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let valid = uris.iter().filter(|uri| uri.starts_with("skill://") && uri.len() <= MAX_URI_LENGTH);
+    valid.filter(|uri| seen.insert(*uri)).take(MAX_SUBSCRIPTIONS).cloned().collect()
+}
+
 async fn prepare(server: &Server, uris: Vec<String>) -> Prepared {
     let notices = server.state.hub.notices.subscribe();
     let (mut watched, mut subscriptions) = (Vec::new(), Vec::new());
@@ -286,7 +264,7 @@ async fn prepare(server: &Server, uris: Vec<String>) -> Prepared {
                 subscriptions.push(subscription);
                 watched.push(uri);
             }
-            Err(error) => tracing::warn!("{error}"),
+            Err(error) => tracing::warn!("{}", error.message),
         }
     }
     Prepared { notices, uris: watched, subscriptions, at: Instant::now() }
@@ -294,7 +272,8 @@ async fn prepare(server: &Server, uris: Vec<String>) -> Prepared {
 
 /// Forwards notices to a stateless client until it stops listening.
 pub async fn listen(server: &Server, context: SubscriptionContext) {
-    let wanted = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    // rmcp confirms a resource as often as the client named it.
+    let wanted = watchable(context.accepted().resource_subscriptions.as_deref().unwrap_or_default());
     let ready = {
         let mut waiting = server.state.hub.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         let position = waiting.iter().position(|prepared| prepared.uris == wanted);
@@ -314,8 +293,7 @@ pub async fn listen(server: &Server, context: SubscriptionContext) {
             () = server.cancellations.input_ended.cancelled() => return,
             notice = notices.recv() => notice,
         };
-        let notifications = notifications(notice, |uri| uris.iter().any(|wanted| wanted == uri), || uris.clone());
-        let Some(notifications) = notifications else { return };
+        let Some(notifications) = notifications(notice, &uris) else { return };
         for notification in notifications {
             // rmcp rejects lists that the client did not name.
             if let Err(error) = sink.send(notification).await {
@@ -335,9 +313,8 @@ mod tests {
         for uri in ["skill://a", "skill://b"] {
             sender.send(Notice::Updated(uri.into())).unwrap();
         }
-        let watched = ["skill://a", "skill://c"];
-        let sent =
-            notifications(notices.recv().await, |uri| watched.contains(&uri), || watched.map(str::to_owned).into());
+        let watched = ["skill://a", "skill://c"].map(str::to_owned);
+        let sent = notifications(notices.recv().await, &watched);
         let sent: Vec<_> = sent.unwrap().iter().map(|sent| serde_json::to_value(sent).unwrap()).collect();
         let methods: Vec<&str> = sent.iter().map(|sent| sent["method"].as_str().unwrap()).collect();
         let lists = ["tools", "prompts", "resources"].map(|list| format!("notifications/{list}/list_changed"));

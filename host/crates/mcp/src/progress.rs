@@ -43,13 +43,13 @@ enum Channel {
 }
 
 /// The task that sends progress, if the client wants any.
-pub struct Sender(Option<JoinHandle<()>>);
+type Sender = Option<JoinHandle<()>>;
 
 /// Starts sending the progress of a request. With a filter, clients that sent no progress token get log messages.
 pub fn start(context: &RequestContext<RoleServer>, filter: Option<&LogFilter>) -> (Progress, Sender) {
     let messages = || filter.filter(|filter| filter.accepts_info(context)).map(|_| Channel::LogMessages);
     let channel = context.meta.get_progress_token().map(Channel::Progress).or_else(messages);
-    let Some(channel) = channel else { return (Progress::default(), Sender(None)) };
+    let Some(channel) = channel else { return (Progress::default(), None) };
     let peer = context.peer.clone();
     let (reports, mut received) = mpsc::unbounded_channel::<(f64, String)>();
     let task = tokio::spawn(async move {
@@ -70,14 +70,12 @@ pub fn start(context: &RequestContext<RoleServer>, filter: Option<&LogFilter>) -
     let progress = Progress::new(move |amount, message| {
         let _ = reports.send((amount, message));
     });
-    (progress, Sender(Some(task)))
+    (progress, Some(task))
 }
 
-impl Sender {
-    /// Waits until everything is sent. Every clone of the [`Progress`] must be dropped before.
-    pub async fn finish(self) {
-        if let Some(task) = self.0 {
-            drop(tokio::time::timeout(FLUSH_TIMEOUT, task).await);
-        }
+/// Waits until everything is sent. Every clone of the [`Progress`] must be dropped before.
+pub async fn finish(sender: Sender) {
+    if let Some(task) = sender {
+        drop(tokio::time::timeout(FLUSH_TIMEOUT, task).await);
     }
 }

@@ -1,22 +1,19 @@
 //! Prompts: one that loads any skill by name, and one for each skill.
 
-use crate::answer::{failed, no_skill_error};
+use crate::answer::{Result, failed, invalid};
 use crate::catalog_text::plain_line;
 use crate::paging;
 use crate::resources;
 use crate::server::Server;
 use analytics::Event;
 use base::printable::printable;
-use bindings::types::Summary;
 use call::Call;
-use catalog::Listed;
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, ContentBlock, EmbeddedResource, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt,
     PromptArgument, PromptMessage, ResourceContents, Role,
 };
 use serde_json::Value;
-use std::sync::Arc;
 
 /// The prompt that loads any skill. A skill of this name has no prompt of its own.
 pub const ANY_SKILL: &str = "skill";
@@ -24,7 +21,7 @@ pub const ANY_SKILL: &str = "skill";
 /// Skills per page.
 const PAGE_SIZE: usize = 1_000;
 
-pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListPromptsResult, ErrorData> {
+pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListPromptsResult> {
     let index = server.fresh_index().await?;
     let page = paging::skills(&index.skills, cursor, PAGE_SIZE)?;
     let mut prompts = Vec::with_capacity(page.items.len() + 1);
@@ -34,48 +31,36 @@ pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListPromptsRe
         prompts.push(Prompt::new(ANY_SKILL, Some(description), Some(vec![name])).with_title("Load a skill"));
     }
     // A name that has to be escaped cannot be chosen.
-    let is_plain = |skill: &&Arc<Listed>| plain_line(&skill.display_name) == skill.display_name;
-    let own = page.items.iter().filter(|skill| !skill.display_name.eq_ignore_ascii_case(ANY_SKILL));
-    let own = own.filter(is_plain);
+    let own = page.items.iter().filter(|skill| plain_line(&skill.display_name) == skill.display_name);
+    let own = own.filter(|skill| !skill.display_name.eq_ignore_ascii_case(ANY_SKILL));
     prompts.extend(own.map(|skill| Prompt::new(&skill.display_name, Some(plain_line(&skill.description)), None)));
-    let mut result = ListPromptsResult::with_all_items(prompts);
-    result.next_cursor = page.next;
-    Ok(result)
+    Ok(ListPromptsResult { next_cursor: page.next, ..ListPromptsResult::with_all_items(prompts) })
 }
 
-pub async fn get(server: &Server, request: GetPromptRequestParams, call: &Call) -> Result<GetPromptResult, ErrorData> {
+pub async fn get(server: &Server, request: GetPromptRequestParams, call: &Call) -> Result<GetPromptResult> {
     let mut arguments = request.arguments.unwrap_or_default();
     let name = if request.name == ANY_SKILL {
         match arguments.remove("name") {
             Some(Value::String(name)) => name,
-            Some(_) => return Err(ErrorData::invalid_params("name must be a string", None)),
-            None => return Err(ErrorData::invalid_params("name is required", None)),
+            Some(_) => return Err(invalid("name must be a string")),
+            None => return Err(invalid("name is required")),
         }
     } else {
         request.name
     };
-    let skill = match server.catalog.skill(&name).await.map_err(failed)? {
-        Ok(served) => served.skill,
-        Err(error) => return Err(no_skill_error(&name, &error)),
-    };
+    let served = server.catalog.skill(&name).await.map_err(failed)?;
+    let skill = served.map_err(|error| invalid(catalog::no_skill(&printable(&name), &error)))?.skill;
     if let Some(other) = arguments.keys().next() {
-        let message = format!("{} is not an argument of this prompt", printable(other));
-        return Err(ErrorData::invalid_params(message, None));
+        return Err(invalid(format!("{} is not an argument of this prompt", printable(other))));
     }
-    let (text, uri) = document(server, &skill.summary).await?;
+    let uri = resources::document_uri(&server.surface, &skill.summary);
+    let Some(ResourceContents::TextResourceContents { text, .. }) = resources::read(server, &uri).await?.pop() else {
+        return Err(ErrorData::internal_error("the skill no longer exists", None));
+    };
     call.usage.record(Event::served_by_name(&skill.summary.address));
     let resource = ResourceContents::text(text, uri).with_mime_type("text/markdown");
     let annotations = Annotations::default().with_audience(vec![Role::Assistant]).with_priority(1.0);
     let block = ContentBlock::Resource(EmbeddedResource::new(resource).with_annotations(annotations));
     let message = PromptMessage::new(Role::User, block);
     Ok(GetPromptResult::new(vec![message]).with_description(plain_line(&skill.summary.description)))
-}
-
-async fn document(server: &Server, skill: &Summary) -> Result<(String, String), ErrorData> {
-    let uri = resources::document_uri(server.surface(), skill);
-    let mut contents = resources::read(server, &uri).await?;
-    match contents.pop() {
-        Some(ResourceContents::TextResourceContents { text, .. }) => Ok((text, uri)),
-        _ => Err(ErrorData::internal_error("the skill no longer exists", None)),
-    }
 }

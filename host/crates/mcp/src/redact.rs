@@ -1,6 +1,6 @@
 //! Where skills are, as clients can use it: paths over stdio, `skill://` URIs over HTTP.
 
-use crate::contents::uri_of;
+use crate::resources::uri_of;
 use crate::server::{Shared, Transport};
 use base::place::Audience;
 use bindings::catalog::FoundSkill;
@@ -9,7 +9,6 @@ use library::roots::SkillRoot;
 use std::path::PathBuf;
 
 impl Shared {
-    /// Returns who reads messages.
     pub fn audience(&self) -> Audience {
         match self.transport {
             Transport::Stdio => Audience::Local,

@@ -1,5 +1,6 @@
 //! Requests in flight: their cancellation, and the answer to one that panics.
 
+use crate::answer::Result;
 use base::allocator;
 use rmcp::model::RequestId;
 use rmcp::service::RequestContext;
@@ -29,7 +30,6 @@ impl Cancellations {
         Self { tokens: Arc::default(), input_ended: shutdown.child_token(), shutdown }
     }
 
-    /// Returns the token of a subscription.
     pub fn subscription(&self, id: &RequestId) -> CancellationToken {
         self.tokens().get(id).cloned().unwrap_or_else(|| self.shutdown.child_token())
     }
@@ -73,7 +73,7 @@ fn either(connection: &CancellationToken, shutdown: CancellationToken) -> Cancel
 }
 
 /// Answers a request that panics with an error, because rmcp would send nothing.
-pub async fn guarded<T>(request: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+pub async fn guarded<T>(request: impl Future<Output = Result<T>>) -> Result<T> {
     let mut request = std::pin::pin!(request);
     std::future::poll_fn(|context| {
         let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| request.as_mut().poll(context)));
@@ -93,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_answered_as_an_internal_error() {
-        let answer: Result<(), ErrorData> = guarded(async { panic!("boom") }).await;
+        let answer: Result<()> = guarded(async { panic!("boom") }).await;
         assert_eq!(answer.unwrap_err().code, ErrorCode::INTERNAL_ERROR);
     }
 

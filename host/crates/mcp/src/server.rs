@@ -2,10 +2,9 @@
 
 #![expect(deprecated, reason = "log levels exist only in older revisions")]
 
-use crate::answer::{self, Answer};
+use crate::answer::{self, Answer, Result, invalid};
 use crate::methods::{self, is_stateless, knows_structured};
 use crate::notifications::{self, Hub, Subscribed, Subscription};
-use crate::options::Options;
 use crate::progress::{self, LogFilter};
 use crate::requests::{Cancellations, guarded};
 use crate::surface::Surface;
@@ -15,7 +14,6 @@ use crate::unlisted::Unlisted;
 use crate::{completion, extension, http, paging, prompts, resources};
 use analytics::Usage;
 use base::printable::printable;
-use bindings::types::Summary;
 use call::{Call, Caller, Client, Principal, Progress};
 use catalog::{Catalog, Index};
 use git::Repositories;
@@ -36,12 +34,14 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use scripts::Scripts;
 use serde_json::{Value, json};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// How long a handshake waits for the first index. After that it answers without the catalog.
 const FIRST_INDEX_TIMEOUT: Duration = Duration::from_millis(100);
+
+type Context = RequestContext<RoleServer>;
 
 /// The server of one client. Cloned for each request.
 #[derive(Clone)]
@@ -57,7 +57,9 @@ pub struct Server {
 /// What the servers of all clients share.
 pub struct Shared {
     pub catalog: Catalog,
-    pub options: Options,
+    pub surface: Surface,
+    /// Whether the skills never change after the start.
+    pub frozen: bool,
     pub terms: Terms,
     pub scripts: Scripts,
     pub integrations: Integrations,
@@ -74,7 +76,7 @@ pub struct State {
     pub hashing: Mutex<()>,
     /// Locked while `refresh_skills` runs.
     pub refreshing: Mutex<()>,
-    texts: texts::Cache,
+    texts: std::sync::Mutex<Option<Arc<Texts>>>,
 }
 
 /// How clients connect.
@@ -104,8 +106,7 @@ impl Server {
         Self { shared: Arc::new(shared), principal, cancellations, subscribed, log_filter, usage }
     }
 
-    /// Makes the call of a request.
-    fn call(&self, context: &RequestContext<RoleServer>, progress: Progress) -> Call {
+    fn call(&self, context: &Context, progress: Progress) -> Call {
         let client = context.client_info().map(|client| Client { name: client.name, version: client.version });
         let usage = self.usage_of(context, client.as_ref());
         let caller = Caller { principal: self.principal.clone(), client };
@@ -113,7 +114,7 @@ impl Server {
     }
 
     /// Returns the recorder of a client. Over HTTP it is recognized by its session, else by the name it gives itself.
-    fn usage_of(&self, context: &RequestContext<RoleServer>, client: Option<&Client>) -> Usage {
+    fn usage_of(&self, context: &Context, client: Option<&Client>) -> Usage {
         if self.transport == Transport::Stdio || !self.usage.is_enabled() {
             return self.usage.clone();
         }
@@ -126,41 +127,44 @@ impl Server {
         self.usage.for_client(&client.unwrap_or_default())
     }
 
-    async fn answer(&self, request: CallToolRequestParams, call: &Call) -> Result<Answer, ErrorData> {
-        let offered = ToolName::find(&request.name).filter(|tool| self.surface().tools.contains(tool));
+    async fn answer(&self, request: CallToolRequestParams, call: &Call) -> Result<Answer> {
+        let offered = ToolName::find(&request.name).filter(|tool| self.surface.tools.contains(tool));
         let Some(tool) = offered else {
-            let message = format!("there is no tool `{}`: see tools/list", printable(&request.name));
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(invalid(format!("there is no tool `{}`: see tools/list", printable(&request.name))));
         };
         call.usage.record_call(tool.name());
-        tool.call(self, request.arguments, call).await.map_err(|error| error.into_error_data(self.audience()))
+        tool.call(self, request.arguments, call).await
     }
 }
 
 impl Shared {
-    pub fn surface(&self) -> &Surface {
-        &self.options.surface
-    }
-
     /// Returns the index of all skills as they are on disk now.
-    pub async fn fresh_index(&self) -> Result<Arc<Index>, ErrorData> {
+    pub async fn fresh_index(&self) -> Result<Arc<Index>> {
         self.catalog.fresh_index().await.map_err(answer::failed)
     }
 
-    /// Returns the texts that depend on these skills.
+    /// Returns the texts that depend on these skills. Those of the newest generation are cached.
     pub fn texts(&self, index: &Index) -> Arc<Texts> {
-        self.state.texts.get(index.generation).unwrap_or_else(|| {
-            let location = |skill: &Summary| self.shown_document(skill);
-            let texts = Arc::new(Texts::new(index, self.surface(), location));
-            self.state.texts.insert(&texts);
-            texts
-        })
+        let cached = || self.state.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(texts) = cached().as_ref().filter(|texts| texts.generation == index.generation) {
+            return Arc::clone(texts);
+        }
+        let texts = Arc::new(Texts::new(index, &self.surface, |skill| self.shown_document(skill)));
+        let mut cached = cached();
+        if cached.as_ref().is_none_or(|cached| cached.generation < texts.generation) {
+            *cached = Some(Arc::clone(&texts));
+        }
+        texts
+    }
+
+    fn implementation(&self) -> Implementation {
+        Implementation::new(self.surface.server_name, env!("CARGO_PKG_VERSION"))
     }
 
     fn instructions(&self) -> String {
         match self.catalog.last_index() {
             Some(index) => self.texts(&index).instructions.clone(),
-            None => texts::introduction(self.surface()),
+            None => texts::introduction(&self.surface),
         }
     }
 
@@ -185,17 +189,13 @@ impl ServerHandler for Server {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
-        if self.options.frozen {
+        if self.frozen {
             methods::without_notifications(&mut capabilities);
         }
         ServerConfig::new(capabilities).with_server_info(self.implementation()).with_instructions(self.instructions())
     }
 
-    async fn initialize(
-        &self,
-        request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
+    async fn initialize(&self, request: InitializeRequestParams, context: Context) -> Result<InitializeResult> {
         self.first_index().await;
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
@@ -207,7 +207,7 @@ impl ServerHandler for Server {
         Ok(result)
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, _: Context) -> Result<DiscoverResult> {
         self.first_index().await;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
@@ -219,11 +219,7 @@ impl ServerHandler for Server {
         }
     }
 
-    async fn set_level(
-        &self,
-        request: SetLevelRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn set_level(&self, request: SetLevelRequestParams, context: Context) -> Result<()> {
         if is_stateless(&context) {
             return Err(methods::unknown("logging/setLevel"));
         }
@@ -231,70 +227,48 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, request: Option<PaginatedRequestParams>, context: Context) -> Result<ListToolsResult> {
         paging::no_cursor(request.and_then(|request| request.cursor))?;
         let index = self.fresh_index().await?;
         let texts = self.texts(&index);
         let structured = knows_structured(&context);
-        let tools = self.surface().tools.iter().map(|tool| tool.describe(self, &texts, structured));
+        let tools = self.surface.tools.iter().map(|tool| tool.describe(self, &texts, structured));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse> {
         let is_question = ToolName::find(&request.name) == Some(ToolName::Query);
         let (progress, sender) = progress::start(&context, is_question.then_some(&self.log_filter));
         let call = self.call(&context, progress);
         let answer = guarded(self.answer(request, &call)).await;
         drop(call);
-        sender.finish().await;
-        Ok(answer?.into_result(knows_structured(&context)).into())
+        progress::finish(sender).await;
+        let mut answer = answer?;
+        answer.structured_content = answer.structured_content.filter(|_| knows_structured(&context));
+        Ok(answer.into())
     }
 
-    async fn list_prompts(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, request: Option<PaginatedRequestParams>, _: Context) -> Result<ListPromptsResult> {
         guarded(prompts::list(self, request.and_then(|request| request.cursor).as_deref())).await
     }
 
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(&self, request: GetPromptRequestParams, context: Context) -> Result<GetPromptResponse> {
         Ok(guarded(prompts::get(self, request, &self.call(&context, Progress::default()))).await?.into())
     }
 
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, request: CompleteRequestParams, _: Context) -> Result<CompleteResult> {
         guarded(completion::complete(self, request)).await
     }
 
-    async fn list_resources(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(&self, request: Option<PaginatedRequestParams>, _: Context) -> Result<ListResourcesResult> {
         guarded(resources::list(self, request.and_then(|request| request.cursor).as_deref())).await
     }
 
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        _: Context,
+    ) -> Result<ListResourceTemplatesResult> {
         paging::no_cursor(request.and_then(|request| request.cursor))?;
         Ok(resources::templates())
     }
@@ -302,15 +276,15 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+        context: Context,
+    ) -> Result<ReadResourceResponse> {
         let call = self.call(&context, Progress::default());
         Ok(ReadResourceResult::new(guarded(resources::serve(self, &request.uri, &call)).await?).into())
     }
 
-    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn subscribe(&self, request: SubscribeRequestParams, _: Context) -> Result<()> {
         let unavailable = match self.transport {
-            _ if self.options.frozen => Some("the server was started with --static, and nothing in it changes"),
+            _ if self.frozen => Some("the server was started with --static, and nothing in it changes"),
             Transport::Http => Some("over HTTP a client listens with subscriptions/listen of revision 2026-07-28"),
             Transport::Stdio => None,
         };
@@ -318,18 +292,13 @@ impl ServerHandler for Server {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         }
         guarded(resources::read(self, &request.uri)).await?;
-        let subscription = Subscription::new(self, &request.uri).await;
-        let subscription = subscription.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        self.subscribed.add(request.uri, subscription);
+        let subscription = Subscription::new(self, &request.uri).await?;
+        self.subscribed.subscriptions().insert(request.uri, subscription);
         Ok(())
     }
 
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.subscribed.remove(&request.uri);
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Result<()> {
+        self.subscribed.subscriptions().remove(&request.uri);
         Ok(())
     }
 
@@ -337,16 +306,12 @@ impl ServerHandler for Server {
         Some(notifications::accept(self, requested))
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    async fn listen(&self, context: SubscriptionContext) -> Result<()> {
         notifications::listen(self, context).await;
         Ok(())
     }
 
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Result<CustomResult> {
         let method = request.method.as_str();
         let stateless = is_stateless(&context);
         if let Some(mut answer) = guarded(extension::answer(self, method, request.params.as_ref())).await? {
@@ -358,11 +323,5 @@ impl ServerHandler for Server {
             return Ok(CustomResult::new(Value::Object(answer)));
         }
         Err(methods::refusal(method, request.params.as_ref(), stateless))
-    }
-}
-
-impl Shared {
-    fn implementation(&self) -> Implementation {
-        Implementation::new(self.surface().server_name, env!("CARGO_PKG_VERSION"))
     }
 }

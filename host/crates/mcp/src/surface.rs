@@ -93,30 +93,8 @@ pub enum NotifyOn {
     EveryChange,
 }
 
-/// The operator's settings, which override the profile.
-#[derive(Debug, Default)]
-pub struct Overrides {
-    pub tools: Option<Vec<ToolName>>,
-    pub catalog: Option<CatalogPlace>,
-    pub format: Option<CatalogFormat>,
-    pub max_characters: Option<usize>,
-    pub duplicates: Option<Duplicates>,
-}
-
 impl Profile {
-    pub fn surface(self, overrides: Overrides) -> Surface {
-        let mut surface = self.row();
-        if let Some(tools) = overrides.tools {
-            surface.tools = ToolName::ALL.into_iter().filter(|tool| tools.contains(tool)).collect();
-        }
-        surface.catalog = overrides.catalog.unwrap_or(surface.catalog);
-        surface.format = overrides.format.unwrap_or(surface.format);
-        surface.max_characters = overrides.max_characters.or(surface.max_characters);
-        surface.duplicates = overrides.duplicates.unwrap_or(surface.duplicates);
-        surface
-    }
-
-    fn row(self) -> Surface {
+    pub fn surface(self) -> Surface {
         use ToolName as Tool;
         let unified = Surface {
             server_name: "skillcell",

@@ -7,7 +7,6 @@ use crate::tools::ToolName;
 use bindings::types::Summary;
 use catalog::{Index, Listed};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 /// The start of the description of the prompt that loads any skill.
 const SKILL_PROMPT: &str = "Load a skill by name.";
@@ -38,8 +37,7 @@ impl Texts {
             let location = if surface.format == CatalogFormat::Xml { location(skill) } else { String::new() };
             entries.push(Entry { name: &skill.display_name, description: &skill.description, location });
         }
-        let search = surface.tools.contains(&ToolName::SkillsSearch);
-        let search = search.then(|| ToolName::SkillsSearch.name_in(surface));
+        let search = surface.tools.contains(&ToolName::SkillsSearch).then(|| ToolName::SkillsSearch.name_in(surface));
         // The catalog after `before` characters of other text.
         let catalog = |max: Option<usize>, before: usize| {
             let room = max.map(|max| max.saturating_sub(before));
@@ -59,15 +57,12 @@ impl Texts {
             .then(|| catalog(surface.max_characters, ToolName::Skill.description(surface).chars().count() + 2));
         let prompt_description =
             format!("{SKILL_PROMPT}\n\n{}", catalog(surface.max_characters, SKILL_PROMPT.len() + 2));
+        let skills = index.skills.iter().map(|skill| skill_fingerprints(skill, surface));
+        let (prompts, resources): (Vec<u64>, Vec<u64>) = skills.map(|[prompt, resource]| (prompt, resource)).unzip();
         let fingerprints = Fingerprints {
             tools: fingerprint(&tool_catalog),
-            prompts: fingerprint(&(
-                &prompt_description,
-                index.skills.iter().map(|skill| skill_fingerprints(skill, surface)[0]).collect::<Vec<_>>(),
-            )),
-            resources: fingerprint(
-                &index.skills.iter().map(|skill| skill_fingerprints(skill, surface)[1]).collect::<Vec<_>>(),
-            ),
+            prompts: fingerprint(&(&prompt_description, prompts)),
+            resources: fingerprint(&resources),
         };
         Self { generation: index.generation, instructions, tool_catalog, prompt_description, fingerprints }
     }
@@ -109,24 +104,4 @@ pub fn introduction(surface: &Surface) -> String {
     let offered = sentences.iter().filter(|(tool, _)| surface.tools.contains(tool)).map(|(_, sentence)| *sentence);
     let first = "This server holds the team's skills: instructions for tasks, with templates, references and scripts.";
     std::iter::once(first).chain(offered).collect::<Vec<_>>().join(" ")
-}
-
-/// Caches the texts of the newest generation.
-#[derive(Default)]
-pub struct Cache {
-    last: std::sync::Mutex<Option<Arc<Texts>>>,
-}
-
-impl Cache {
-    pub fn get(&self, generation: u64) -> Option<Arc<Texts>> {
-        let last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        last.clone().filter(|texts| texts.generation == generation)
-    }
-
-    pub fn insert(&self, texts: &Arc<Texts>) {
-        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if last.as_ref().is_none_or(|last| last.generation < texts.generation) {
-            *last = Some(Arc::clone(texts));
-        }
-    }
 }

@@ -16,33 +16,24 @@ mod skills_search;
 
 pub use get_asset::{asset_served, unreadable};
 
-use crate::answer::{Answer, MAX_BYTES, ToolError};
+use crate::answer::{Answer, MAX_BYTES, Result};
 use crate::arguments;
 use crate::server::{Server, Shared};
 use crate::surface::Surface;
 use crate::texts::Texts;
 use call::Call;
-use get_asset::GetAsset;
-use get_skill::GetSkill;
-use list_skills::ListSkills;
-use query::Query;
-use read_skill::ReadSkill;
-use refresh_skills::RefreshSkills;
-use report_usage::ReportUsage;
 use rmcp::model::{self, JsonObject, MetaObject, ToolAnnotations};
 use rmcp::object;
-use run_script::RunScript;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use skill::Skill;
-use skill_resource::SkillResource;
-use skills_list::SkillsList;
-use skills_search::SkillsSearch;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 
 /// The most text around the JSON of an answer, in characters.
 const MAX_SURROUNDING: usize = 100_000;
+
+/// Tools, each with a task that it does better.
+pub type Hints = &'static [(ToolName, &'static str)];
 
 /// A tool, and one call of it: the fields are the arguments.
 pub trait Tool: JsonSchema + DeserializeOwned + Send + 'static {
@@ -52,8 +43,7 @@ pub trait Tool: JsonSchema + DeserializeOwned + Send + 'static {
     const TITLE: &'static str;
     /// What it does, and when to use it.
     const PURPOSE: &'static str;
-    /// Tasks that another tool does better.
-    const HINTS: &'static [(ToolName, &'static str)];
+    const HINTS: Hints = &[];
 
     fn annotations() -> ToolAnnotations {
         read_only()
@@ -67,7 +57,7 @@ pub trait Tool: JsonSchema + DeserializeOwned + Send + 'static {
     /// Completes the description with what depends on the configuration and the skills.
     fn customize(_tool: &mut model::Tool, _server: &Shared, _texts: &Texts) {}
 
-    fn call(self, server: &Server, call: &Call) -> impl Future<Output = Result<Answer, ToolError>> + Send;
+    fn call(self, server: &Server, call: &Call) -> impl Future<Output = Result<Answer>> + Send;
 }
 
 fn read_only() -> ToolAnnotations {
@@ -76,7 +66,7 @@ fn read_only() -> ToolAnnotations {
 
 /// Declares [`ToolName`] and the table of tools, in the order in which clients see them.
 macro_rules! tools {
-    ($($tool:ident),*) => {
+    ($($module:ident::$tool:ident),*) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum ToolName {
             $($tool),*
@@ -86,38 +76,37 @@ macro_rules! tools {
             pub const ALL: [Self; 12] = [$(Self::$tool),*];
         }
 
-        static ENTRIES: LazyLock<[Entry; 12]> = LazyLock::new(|| [$(Entry::of::<$tool>()),*]);
+        static ENTRIES: LazyLock<[Entry; 12]> = LazyLock::new(|| [$(Entry::of::<$module::$tool>()),*]);
     };
 }
 
 tools!(
-    Skill,
-    SkillResource,
-    SkillsList,
-    SkillsSearch,
-    ReadSkill,
-    Query,
-    GetSkill,
-    ListSkills,
-    GetAsset,
-    RunScript,
-    ReportUsage,
-    RefreshSkills
+    skill::Skill,
+    skill_resource::SkillResource,
+    skills_list::SkillsList,
+    skills_search::SkillsSearch,
+    read_skill::ReadSkill,
+    query::Query,
+    get_skill::GetSkill,
+    list_skills::ListSkills,
+    get_asset::GetAsset,
+    run_script::RunScript,
+    report_usage::ReportUsage,
+    refresh_skills::RefreshSkills
 );
 
 /// A [`Tool`] without its type.
 struct Entry {
-    name: &'static str,
     dotted_name: &'static str,
     purpose: &'static str,
-    hints: &'static [(ToolName, &'static str)],
+    hints: Hints,
     /// The parts of the entry of `tools/list` that are always the same.
     listed: model::Tool,
     customize: fn(&mut model::Tool, &Shared, &Texts),
     answer: for<'a> fn(&JsonObject, Option<JsonObject>, &'a Server, &'a Call) -> Answering<'a>,
 }
 
-type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, ToolError>> + Send + 'a>>;
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer>> + Send + 'a>>;
 
 impl Entry {
     fn of<T: Tool>() -> Self {
@@ -127,13 +116,15 @@ impl Entry {
             .with_meta(MetaObject(object!({"anthropic/maxResultSizeChars": MAX_BYTES + MAX_SURROUNDING})));
         listed.output_schema = T::output_schema().map(Arc::new);
         Self {
-            name: T::NAME,
             dotted_name: T::DOTTED_NAME,
             purpose: T::PURPOSE,
             hints: T::HINTS,
             listed,
             customize: T::customize,
-            answer: answer::<T>,
+            answer: |schema, arguments, server, call| {
+                let tool = arguments::read::<T>(schema, arguments);
+                Box::pin(async move { tool?.call(server, call).await })
+            },
         }
     }
 }
@@ -145,7 +136,7 @@ impl ToolName {
     }
 
     pub fn name(self) -> &'static str {
-        self.entry().name
+        &self.entry().listed.name
     }
 
     /// Returns the name that this surface lists.
@@ -164,7 +155,7 @@ impl ToolName {
 
     /// Returns the entry of `tools/list`, with an output schema only for clients that know structured answers.
     pub fn describe(self, server: &Shared, texts: &Texts, structured: bool) -> model::Tool {
-        let (entry, surface) = (self.entry(), server.surface());
+        let (entry, surface) = (self.entry(), &server.surface);
         let mut tool = entry.listed.clone();
         tool.name = self.name_in(surface).into();
         tool.description = Some(self.description(surface).into());
@@ -173,7 +164,7 @@ impl ToolName {
         tool
     }
 
-    pub async fn call(self, server: &Server, arguments: Option<JsonObject>, call: &Call) -> Result<Answer, ToolError> {
+    pub async fn call(self, server: &Server, arguments: Option<JsonObject>, call: &Call) -> Result<Answer> {
         let entry = self.entry();
         (entry.answer)(&entry.listed.input_schema, arguments, server, call).await
     }
@@ -181,14 +172,4 @@ impl ToolName {
     fn entry(self) -> &'static Entry {
         &ENTRIES[self as usize]
     }
-}
-
-fn answer<'a, T: Tool>(
-    schema: &JsonObject,
-    arguments: Option<JsonObject>,
-    server: &'a Server,
-    call: &'a Call,
-) -> Answering<'a> {
-    let tool = arguments::read::<T>(schema, arguments);
-    Box::pin(async move { tool?.call(server, call).await })
 }

@@ -5,6 +5,7 @@
 
 mod output;
 
+use crate::answer::invalid;
 use crate::paging;
 use crate::requests::{Cancellations, SHUTDOWN_GRACE};
 use output::{Outgoing, Output};
@@ -31,7 +32,7 @@ type Incoming = RxJsonRpcMessage<RoleServer>;
 #[derive(Clone)]
 pub struct Stdio {
     incoming: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Incoming>>>,
-    output: Output<Stdout>,
+    output: Arc<Output<Stdout>>,
     in_flight: InFlight,
     /// Cancelled when nothing more can be read or written.
     ended: CancellationToken,
@@ -40,7 +41,7 @@ pub struct Stdio {
 /// The thread that writes queued messages.
 pub struct Writer {
     thread: JoinHandle<()>,
-    output: Output<Stdout>,
+    output: Arc<Output<Stdout>>,
     input_ended: Arc<OnceLock<Instant>>,
 }
 
@@ -62,19 +63,19 @@ impl Stdio {
             InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0), cancellations };
         let input_ended: Arc<OnceLock<Instant>> = Arc::default();
         let ended_now = Arc::clone(&input_ended);
-        let reader = Reader { in_flight: in_flight.clone(), output: output.clone() };
-        let read_ended = ended.clone();
-        let last = in_flight.clone();
+        let (requests, answers, read_ended) = (in_flight.clone(), Arc::clone(&output), ended.clone());
         let runtime = tokio::runtime::Handle::current();
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-            reader.run(input);
+            read(input, &requests, &answers);
             let _ = ended_now.set(Instant::now());
-            last.cancellations.input_ended.cancel();
-            runtime.block_on(async { drop(tokio::time::timeout(SHUTDOWN_GRACE, last.all_answered()).await) });
+            requests.cancellations.input_ended.cancel();
+            let mut unanswered = requests.count.subscribe();
+            let all_answered = unanswered.wait_for(|count| *count == 0);
+            runtime.block_on(async { drop(tokio::time::timeout(SHUTDOWN_GRACE, all_answered).await) });
             read_ended.cancel();
         })?;
         let incoming = Arc::new(tokio::sync::Mutex::new(incoming));
-        let writer = Writer { thread, output: output.clone(), input_ended };
+        let writer = Writer { thread, output: Arc::clone(&output), input_ended };
         Ok((Self { incoming, output, in_flight, ended }, writer))
     }
 }
@@ -99,7 +100,8 @@ impl Transport<RoleServer> for Stdio {
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         let wanted = answered.as_ref().is_none_or(|id| !self.in_flight.was_cancelled(id));
-        match self.in_flight.count() {
+        let unanswered = *self.in_flight.count.borrow();
+        match unanswered {
             _ if !wanted => {}
             0 | 1 => self.output.send_now(message),
             _ => self.output.send(message),
@@ -177,10 +179,6 @@ impl InFlight {
         requests.get(id).is_some_and(|pending| pending.cancelled)
     }
 
-    fn count(&self) -> usize {
-        *self.count.borrow()
-    }
-
     fn answered(&self, id: &RequestId) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         self.cancellations.end(id);
@@ -193,57 +191,44 @@ impl InFlight {
         }
         self.count.send_replace(requests.len());
     }
-
-    async fn all_answered(&self) {
-        let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
-    }
 }
 
-struct Reader {
-    in_flight: InFlight,
-    output: Output<Stdout>,
-}
-
-enum Line {
-    Message(Box<Incoming>),
-    Blank,
-    Invalid {
-        error: ErrorData,
-        id: Option<RequestId>,
-    },
+/// Why a line is not a message.
+enum Rejected {
+    /// To be answered with this error.
+    Request(ErrorData, Option<RequestId>),
     /// Has no answer.
-    InvalidNotification(String),
+    Notification(ErrorData),
 }
 
-impl Reader {
-    fn run(&self, mut input: impl BufRead) {
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            match (&mut input).take(MAX_LINE_LENGTH + 1).read_until(b'\n', &mut line) {
-                Ok(0) => return,
-                Ok(_) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return tracing::warn!("standard input cannot be read: {error}"),
+/// Reads messages until the input ends.
+fn read(mut input: impl BufRead, in_flight: &InFlight, output: &Output<Stdout>) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut input).take(MAX_LINE_LENGTH + 1).read_until(b'\n', &mut line) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => return tracing::warn!("standard input cannot be read: {error}"),
+        }
+        let parsed = if line.len() as u64 > MAX_LINE_LENGTH {
+            if !line.ends_with(b"\n") && !skip_line(&mut input) {
+                return;
             }
-            let parsed = if line.len() as u64 > MAX_LINE_LENGTH {
-                if !line.ends_with(b"\n") && !skip_line(&mut input) {
-                    return;
-                }
-                let message = format!("a message is longer than {MAX_LINE_LENGTH} bytes");
-                Line::Invalid { error: ErrorData::invalid_request(message, None), id: None }
-            } else {
-                parse(&line)
-            };
-            match parsed {
-                Line::Message(message) => self.in_flight.admit(*message),
-                Line::Blank => {}
-                Line::Invalid { error, id } => {
-                    tracing::warn!("rejected a message: {}", error.message);
-                    self.output.send(JsonRpcMessage::error(error, id));
-                }
-                Line::InvalidNotification(reason) => tracing::warn!("ignored a notification: {reason}"),
+            let message = format!("a message is longer than {MAX_LINE_LENGTH} bytes");
+            Err(Rejected::Request(ErrorData::invalid_request(message, None), None))
+        } else if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        } else {
+            parse(&line)
+        };
+        match parsed {
+            Ok(message) => in_flight.admit(message),
+            Err(Rejected::Request(error, id)) => {
+                tracing::warn!("rejected a message: {}", error.message);
+                output.send(JsonRpcMessage::error(error, id));
             }
+            Err(Rejected::Notification(error)) => tracing::warn!("ignored a notification: {}", error.message),
         }
     }
 }
@@ -264,28 +249,24 @@ fn skip_line(input: &mut impl BufRead) -> bool {
     }
 }
 
-fn parse(line: &[u8]) -> Line {
-    if line.iter().all(u8::is_ascii_whitespace) {
-        return Line::Blank;
-    }
+fn parse(line: &[u8]) -> Result<Incoming, Rejected> {
     if let Ok(message) = serde_json::from_slice(line) {
         return match paging::wrong_cursor(line) {
-            None => Line::Message(Box::new(message)),
-            Some((id, error)) => Line::Invalid { error, id: Some(id) },
+            None => Ok(message),
+            Some((id, error)) => Err(Rejected::Request(error, Some(id))),
         };
     }
-    let invalid = |error: ErrorData, id: Option<RequestId>| Line::Invalid { error, id };
-    let value: Value = match serde_json::from_slice(line) {
-        Ok(value) => value,
-        Err(error) => return invalid(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
-    };
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        let error = ErrorData::parse_error(format!("not JSON: {error}"), None);
+        Rejected::Request(error, None)
+    })?;
     let Value::Object(object) = &value else {
         let what = if value.is_array() {
             "batches are not supported: send one message per line"
         } else {
             "a message must be an object"
         };
-        return invalid(ErrorData::invalid_request(what, None), None);
+        return Err(Rejected::Request(ErrorData::invalid_request(what, None), None));
     };
     let id = object.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
     let error = if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
@@ -295,10 +276,8 @@ fn parse(line: &[u8]) -> Line {
     } else if !object.get("method").is_some_and(Value::is_string) {
         ErrorData::invalid_request("a message needs a `method`, or a `result` or `error` that answers one", None)
     } else {
-        ErrorData::invalid_params("`params` must be an object that fits the method", None)
+        invalid("`params` must be an object that fits the method")
     };
-    if object.contains_key("method") && !object.contains_key("id") {
-        return Line::InvalidNotification(error.message.into_owned());
-    }
-    invalid(error, id)
+    let is_notification = object.contains_key("method") && !object.contains_key("id");
+    Err(if is_notification { Rejected::Notification(error) } else { Rejected::Request(error, id) })
 }

@@ -15,16 +15,11 @@ const STEP: u64 = 1_000;
 /// The seed of deterministic runs.
 const SEED: u64 = 0x5eed_0f5c_111c_e11d;
 
+/// The deterministic one holds the nanoseconds since its start, and the state of its generator.
 #[derive(Clone)]
 pub enum ClockRng {
-    Real {
-        started: Instant,
-    },
-    /// Nanoseconds since the start, and the state of the generator.
-    Deterministic {
-        elapsed: Arc<AtomicU64>,
-        rng: Arc<AtomicU64>,
-    },
+    Real { started: Instant },
+    Deterministic { elapsed: Arc<AtomicU64>, rng: Arc<AtomicU64> },
 }
 
 impl ClockRng {
@@ -45,13 +40,6 @@ impl ClockRng {
             self.fill_random(&mut bytes);
             wasi.secure_random(wasmtime_wasi::Deterministic::new(bytes.clone()));
             wasi.insecure_random(wasmtime_wasi::Deterministic::new(bytes)).insecure_random_seed(SEED.into());
-        }
-    }
-
-    pub fn wall_clock(&self) -> Duration {
-        match self {
-            Self::Real { .. } => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
-            Self::Deterministic { .. } => START + Duration::from_nanos(self.monotonic_clock()),
         }
     }
 
@@ -95,6 +83,9 @@ impl HostWallClock for ClockRng {
     }
 
     fn now(&self) -> Duration {
-        self.wall_clock()
+        match self {
+            Self::Real { .. } => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            Self::Deterministic { .. } => START + Duration::from_nanos(self.monotonic_clock()),
+        }
     }
 }

@@ -26,27 +26,18 @@ const MAX_HEADER_LENGTH: usize = 30;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denial {
     /// `path` is as the guest wrote it if it leads out of the sandbox.
-    File {
-        action: &'static str,
-        path: String,
-        reason: FileError,
-    },
+    File { action: &'static str, path: String, reason: FileError },
+    /// Links are never created.
     Link(GuestPath),
-    Connection {
-        host: String,
-        reason: ConnectionDenial,
-    },
+    /// `host` includes the port.
+    Connection { host: String, reason: ConnectionDenial },
+    /// A URL with a user name, which would authenticate the request.
     UserName(Target),
-    Request {
-        method: Method,
-        target: Target,
-        path: String,
-        reason: RequestDenial,
-    },
-    Headers {
-        names: Vec<HeaderName>,
-        target: Target,
-    },
+    /// A request of an integration.
+    Request { method: Method, target: Target, path: String, reason: RequestDenial },
+    /// Headers that were removed from a request of an integration.
+    Headers { names: Vec<HeaderName>, target: Target },
+    /// More than an integration may send for one question.
     TooManyRequests,
     /// A service sent its token back.
     Token(Target),

@@ -9,6 +9,7 @@ pub mod memory;
 
 use crate::denials::{Denial, Denials};
 use path::{GuestPath, ResolvedPath};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -105,11 +106,8 @@ pub struct NewTimes {
     pub modified: Option<SystemTime>,
 }
 
-/// An open file or folder. A folder has no handle; its path is enough.
-pub enum OpenNode {
-    Folder,
-    File(Arc<dyn OpenFile>),
-}
+/// What was opened: a file, or `None` for a folder, whose path is enough.
+pub type OpenNode = Option<Arc<dyn OpenFile>>;
 
 /// An open file. The caller keeps track of the position.
 pub trait OpenFile: Send + Sync {
@@ -119,18 +117,30 @@ pub trait OpenFile: Send + Sync {
     fn stat(&self) -> Result<Stat, FileError>;
 }
 
-/// One mounted folder. Paths are relative to it, normalized, and empty for the folder itself.
+/// One mounted folder, read-only by default. Paths are relative to it, normalized, and empty for the folder itself.
 pub trait Volume: Send {
     fn stat(&self, path: &str, follow: bool) -> Result<Stat, FileError>;
     fn list(&self, path: &str) -> Result<Vec<Entry>, FileError>;
     fn open(&mut self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError>;
     fn create_folder(&mut self, path: &str) -> Result<(), FileError>;
-    fn remove_folder(&mut self, path: &str) -> Result<(), FileError>;
-    fn remove_file(&mut self, path: &str) -> Result<(), FileError>;
-    fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError>;
     fn read_link(&self, path: &str) -> Result<String, FileError>;
+
+    fn remove_folder(&mut self, _path: &str) -> Result<(), FileError> {
+        Err(FileError::ReadOnly)
+    }
+
+    fn remove_file(&mut self, _path: &str) -> Result<(), FileError> {
+        Err(FileError::ReadOnly)
+    }
+
+    fn rename(&mut self, _from: &str, _to: &str) -> Result<(), FileError> {
+        Err(FileError::ReadOnly)
+    }
+
     /// Does not follow a link.
-    fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError>;
+    fn set_times(&mut self, _path: &str, _times: NewTimes) -> Result<(), FileError> {
+        Err(FileError::ReadOnly)
+    }
 }
 
 /// The file tree of one guest. Above the mounts there are only read-only folders that lead to them.
@@ -144,19 +154,16 @@ struct Mount {
     volume: Box<dyn Volume>,
 }
 
+/// Where a path leads: to a folder above the mounts, with these entries, or into one of them.
 enum Location {
-    /// A folder above the mounts, with these entries.
-    AboveMounts(Vec<String>),
-    Mounted {
-        mount: usize,
-        below: String,
-    },
+    AboveMounts(BTreeSet<String>),
+    Mounted { mount: usize, below: String },
 }
 
 /// An open file or folder and its path.
 pub struct Handle {
     pub path: GuestPath,
-    pub node: OpenNode,
+    pub file: OpenNode,
 }
 
 impl Files {
@@ -175,12 +182,12 @@ impl Files {
         let opened = match self.locate(&path)? {
             Location::AboveMounts(_) if mode.create && mode.exclusive => Err(FileError::Exists),
             Location::AboveMounts(_) if mode.write => Err(FileError::IsAFolder),
-            Location::AboveMounts(_) => Ok(OpenNode::Folder),
+            Location::AboveMounts(_) => Ok(None),
             Location::Mounted { mount, below } => self.mounts[mount].volume.open(&below, mode),
         };
         let writes = mode.write || mode.create || mode.truncate;
-        let node = opened.inspect_err(|error| self.note(if writes { "write" } else { "read" }, &path, *error))?;
-        Ok(Handle { path, node })
+        let file = opened.inspect_err(|error| self.note(if writes { "write" } else { "read" }, &path, *error))?;
+        Ok(Handle { path, file })
     }
 
     pub fn stat(&self, from: &GuestPath, path: &str, follow: bool) -> Result<Stat, FileError> {
@@ -217,28 +224,28 @@ impl Files {
     }
 
     pub fn create_folder(&mut self, from: &GuestPath, path: &str) -> Result<(), FileError> {
-        self.change("create", from, path, FileError::Exists, |volume, below| volume.create_folder(below))
+        let path = self.resolve("create", from, path)?.path;
+        self.change("create", &path, FileError::Exists, |volume, below| volume.create_folder(below))
     }
 
     pub fn remove_folder(&mut self, from: &GuestPath, path: &str) -> Result<(), FileError> {
-        self.change("remove", from, path, FileError::Busy, |volume, below| volume.remove_folder(below))
+        let path = self.resolve_existing("remove", from, path)?;
+        self.change("remove", &path, FileError::Busy, |volume, below| volume.remove_folder(below))
     }
 
     pub fn remove_file(&mut self, from: &GuestPath, path: &str) -> Result<(), FileError> {
-        self.change("remove", from, path, FileError::IsAFolder, |volume, below| volume.remove_file(below))
+        let path = self.resolve_existing("remove", from, path)?;
+        self.change("remove", &path, FileError::IsAFolder, |volume, below| volume.remove_file(below))
     }
 
     pub fn set_times(&mut self, from: &GuestPath, path: &str, times: NewTimes) -> Result<(), FileError> {
-        self.change("touch", from, path, FileError::ReadOnly, |volume, below| volume.set_times(below, times))
+        let path = self.resolve_existing("touch", from, path)?;
+        self.touch(&path, times)
     }
 
     /// Like [`Files::set_times`], for the path of an open file.
     pub fn touch(&mut self, path: &GuestPath, times: NewTimes) -> Result<(), FileError> {
-        let touched = match self.locate(path)? {
-            Location::AboveMounts(_) => Err(FileError::ReadOnly),
-            Location::Mounted { mount, below } => self.mounts[mount].volume.set_times(&below, times),
-        };
-        touched.inspect_err(|error| self.note("touch", path, *error))
+        self.change("touch", path, FileError::ReadOnly, |volume, below| volume.set_times(below, times))
     }
 
     pub fn rename(&mut self, from: (&GuestPath, &str), to: (&GuestPath, &str)) -> Result<(), FileError> {
@@ -278,21 +285,15 @@ impl Files {
     fn change(
         &mut self,
         action: &'static str,
-        from: &GuestPath,
-        path: &str,
+        path: &GuestPath,
         above_mounts: FileError,
         change: impl FnOnce(&mut dyn Volume, &str) -> Result<(), FileError>,
     ) -> Result<(), FileError> {
-        let path = if action == "create" {
-            self.resolve(action, from, path)?.path
-        } else {
-            self.resolve_existing(action, from, path)?
-        };
-        let changed = match self.locate(&path)? {
+        let changed = match self.locate(path)? {
             Location::AboveMounts(_) => Err(above_mounts),
             Location::Mounted { mount, below } => change(&mut *self.mounts[mount].volume, &below),
         };
-        changed.inspect_err(|error| self.note(action, &path, *error))
+        changed.inspect_err(|error| self.note(action, path, *error))
     }
 
     /// Resolves a path, and fails if it ends in `/` but is not a folder.
@@ -315,17 +316,12 @@ impl Files {
 
     fn locate(&self, path: &GuestPath) -> Result<Location, FileError> {
         for (mount, Mount { at, .. }) in self.mounts.iter().enumerate() {
-            if let Some(below) = path.below(at) {
+            if let Some(below) = path::below(path.as_str(), at) {
                 return Ok(Location::Mounted { mount, below: below.to_owned() });
             }
         }
-        let mut names: Vec<String> = Vec::new();
-        for Mount { at, .. } in &self.mounts {
-            let rest = path::below(at, path.as_str());
-            names.extend(rest.and_then(|rest| rest.split('/').next()).map(str::to_owned));
-        }
-        names.sort();
-        names.dedup();
+        let below = self.mounts.iter().filter_map(|mount| path::below(&mount.at, path.as_str()));
+        let names: BTreeSet<String> = below.filter_map(|rest| rest.split('/').next()).map(str::to_owned).collect();
         if names.is_empty() { Err(FileError::NotFound) } else { Ok(Location::AboveMounts(names)) }
     }
 

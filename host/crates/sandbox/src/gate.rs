@@ -9,7 +9,6 @@ pub mod graphql;
 pub mod request_log;
 mod response_body;
 mod secret;
-mod linking;
 
 use crate::denials::{ConnectionDenial, Denial, Denials};
 use crate::hosts::{HostAccess, HostPattern, host_access, is_public, without_brackets};
@@ -21,10 +20,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
-use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, IoError};
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks, WasiHttpView};
 
 pub use connection::tls_connector;
-pub use linking::add_to_linker;
 
 /// Limits DNS lookups, because each blocks a thread that requests need too.
 static LOOKUPS: Semaphore = Semaphore::const_new(2);
@@ -48,6 +49,8 @@ pub struct Target {
     pub port: u16,
 }
 
+type WasiRequest = Request<WasiBody>;
+
 /// A response, and the future that drives its connection.
 type GateResponse = (Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
 
@@ -58,13 +61,7 @@ impl Target {
         // hyper treats a port that is not a number as the default port; here it is an error.
         let authority = uri.authority()?.as_str().rsplit('@').next()?;
         let port = match authority.get(host.len()..)?.strip_prefix(':') {
-            None | Some("") => {
-                if secure {
-                    443
-                } else {
-                    80
-                }
-            }
+            None | Some("") => default_port(secure),
             Some(port) => port.parse().ok()?,
         };
         Some(Self { secure, host, port })
@@ -73,6 +70,10 @@ impl Target {
     fn denial(&self, reason: ConnectionDenial) -> Denial {
         Denial::Connection { host: self.to_string(), reason }
     }
+}
+
+fn default_port(secure: bool) -> u16 {
+    if secure { 443 } else { 80 }
 }
 
 impl std::fmt::Display for Target {
@@ -84,7 +85,7 @@ impl std::fmt::Display for Target {
 impl Gate {
     /// Creates the gate of a script.
     pub fn new(hosts: &[HostPattern], denials: Denials) -> Self {
-        Self { hosts: hosts.into(), denials, tls: connection::default_tls_connector(), read_only: None }
+        Self { hosts: hosts.into(), denials, tls: tls_connector(&[]), read_only: None }
     }
 
     /// Creates the gate of an integration. `tls` determines which certificates are trusted.
@@ -93,7 +94,7 @@ impl Gate {
     }
 
     /// Sends a request if it is allowed.
-    pub async fn send(self, request: Request<WasiBody>, options: RequestOptions) -> Result<GateResponse, Error> {
+    pub async fn send(self, request: WasiRequest, options: RequestOptions) -> Result<GateResponse, Error> {
         let Some(target) = Target::of(request.uri()) else { return Err(self.deny_invalid_target(&request)) };
         match &self.read_only {
             None => self.forward(request, &target, options).await,
@@ -104,7 +105,7 @@ impl Gate {
     /// Sends a request to an address that was checked.
     async fn forward(
         &self,
-        mut request: Request<WasiBody>,
+        mut request: WasiRequest,
         target: &Target,
         mut options: RequestOptions,
     ) -> Result<GateResponse, Error> {
@@ -121,7 +122,7 @@ impl Gate {
         requested.map_or(limit, |requested| requested.min(limit))
     }
 
-    fn deny_invalid_target(&self, request: &Request<WasiBody>) -> Error {
+    fn deny_invalid_target(&self, request: &WasiRequest) -> Error {
         let authority = request.uri().authority().map_or("", |authority| authority.as_str());
         let host = authority.rsplit('@').next().unwrap_or_default();
         let denial = Denial::Connection { host: host.to_owned(), reason: ConnectionDenial::Invalid };
@@ -173,11 +174,39 @@ impl Gate {
 impl WasiHttpHooks for Gate {
     fn send_request(
         &mut self,
-        request: Request<WasiBody>,
+        request: WasiRequest,
         options: Option<RequestOptions>,
         _processed: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Box<dyn Future<Output = Result<GateResponse, Error>> + Send> {
         Box::new(self.clone().send(request, options.unwrap_or_default()))
+    }
+}
+
+/// Links `wasi:http` to the gate in a guest's store.
+pub fn add_to_linker<S: WasiHttpView + 'static>(linker: &mut Linker<S>) -> wasmtime::Result<()> {
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    // wasmtime's own returns `none` for a body that broke off, because it looks for another error type.
+    linker.allow_shadowing(true);
+    linker.instance("wasi:http/types@0.2.12")?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, S>, (error,): (Resource<IoError>,)| {
+            let http = store.data_mut().http();
+            Ok((error_code(http.table.get(&error)?),))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+fn error_code(error: &IoError) -> Option<ErrorCode> {
+    if let Some(code) = error.downcast_ref::<ErrorCode>() {
+        return Some(code.clone());
+    }
+    match error.downcast_ref::<Error>()? {
+        Error::HttpResponseBodySize(size) => Some(ErrorCode::HttpResponseBodySize(*size)),
+        Error::HttpRequestDenied => Some(ErrorCode::HttpRequestDenied),
+        Error::Hyper(_) => Some(ErrorCode::ConnectionTerminated),
+        _ => None,
     }
 }
 

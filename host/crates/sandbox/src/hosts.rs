@@ -1,6 +1,6 @@
 //! Patterns of hosts that may be reached over the network.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
 
 /// One host or all subdomains of a name, on the default ports or on the given one: `api.example.com`, `*.example.com`,
@@ -65,11 +65,8 @@ impl std::fmt::Display for HostPattern {
 impl HostPattern {
     /// Whether every host that `requested` matches is matched by this pattern too.
     pub fn covers(&self, requested: &Self) -> bool {
-        let name = if requested.subdomains {
-            self.subdomains && self.matches_name(&requested.name, true)
-        } else {
-            self.matches_name(&requested.name, false)
-        };
+        let name =
+            (self.subdomains || !requested.subdomains) && self.matches_name(&requested.name, requested.subdomains);
         let port = self.port == requested.port || self.port.is_none() && requested.port.is_none_or(is_default_port);
         name && port && (self.private || !requested.private)
     }
@@ -94,8 +91,8 @@ fn is_default_port(port: u16) -> bool {
     matches!(port, 80 | 443)
 }
 
-/// Which addresses of a host may be reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which addresses of a host may be reached, from none to all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HostAccess {
     Refused,
     /// Only public addresses.
@@ -113,10 +110,8 @@ pub fn without_brackets(host: &str) -> &str {
 pub fn host_access(patterns: &[HostPattern], host: &str, port: u16) -> HostAccess {
     let host = without_brackets(host).trim_end_matches('.').to_ascii_lowercase();
     let matching = patterns.iter().filter(|pattern| pattern.matches(&host, port));
-    matching.fold(HostAccess::Refused, |access, pattern| match (access, pattern.private) {
-        (_, true) | (HostAccess::Private, _) => HostAccess::Private,
-        (_, false) => HostAccess::Public,
-    })
+    let granted = matching.map(|pattern| if pattern.private { HostAccess::Private } else { HostAccess::Public });
+    granted.max().unwrap_or(HostAccess::Refused)
 }
 
 /// Whether an address is reachable from the public internet.
@@ -127,8 +122,6 @@ pub fn is_public(address: IpAddr) -> bool {
             !(address.is_private()
                 || address.is_loopback()
                 || address.is_link_local()
-                || address.is_unspecified()
-                || address.is_broadcast()
                 || address.is_multicast()
                 || address.is_documentation()
                 || first == 0
@@ -139,22 +132,18 @@ pub fn is_public(address: IpAddr) -> bool {
                 || (first, second) == (192, 0))
         }
         IpAddr::V6(address) => {
-            let first = address.segments()[0];
-            let embedded = address.to_ipv4_mapped().or_else(|| {
-                // Translated and tunneled addresses embed an IPv4 address; those of 64:ff9b:1::/48 are local.
-                let octets = address.octets();
-                match address.segments() {
-                    [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
-                        Some(std::net::Ipv4Addr::new(octets[12], octets[13], octets[14], octets[15]))
-                    }
-                    [0x2002, ..] => Some(std::net::Ipv4Addr::new(octets[2], octets[3], octets[4], octets[5])),
-                    _ => None,
+            // Translated and tunneled addresses embed an IPv4 address; those of 64:ff9b:1::/48 are local.
+            let embedded = address.to_ipv4_mapped().or(match address.octets() {
+                [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d] | [0x20, 0x02, a, b, c, d, ..] => {
+                    Some(Ipv4Addr::new(a, b, c, d))
                 }
+                _ => None,
             });
+            let [first, second, ..] = address.segments();
             match embedded {
                 Some(embedded) => is_public(IpAddr::V4(embedded)),
                 // All public addresses start with the bits 001; 2001:db8::/32 is for documentation.
-                None => first & 0xe000 == 0x2000 && !(first == 0x2001 && address.segments()[1] == 0xdb8),
+                None => first & 0xe000 == 0x2000 && (first, second) != (0x2001, 0xdb8),
             }
         }
     }
@@ -229,32 +218,10 @@ mod tests {
 
     #[test]
     fn addresses_of_this_machine_and_its_network_are_not_public() {
-        for text in [
-            "127.0.0.1",
-            "10.1.2.3",
-            "172.16.0.1",
-            "192.168.1.1",
-            "169.254.169.254",
-            "0.0.0.0",
-            "100.64.0.1",
-            "::1",
-            "::",
-            "fe80::1",
-            "fc00::1",
-            "::ffff:127.0.0.1",
-            "64:ff9b::7f00:1",
-            "64:ff9b:1::808:808",
-            "64:ff9b:0:1::808:808",
-            "64::808:808",
-            "2002:7f00:1::",
-            "224.0.0.1",
-            "255.255.255.255",
-            "198.18.0.1",
-            "192.0.0.8",
-            "::7f00:1",
-            "2001:db8::1",
-            "ff02::1",
-        ] {
+        let addresses = "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 0.0.0.0 100.64.0.1 224.0.0.1 \
+            255.255.255.255 198.18.0.1 192.0.0.8 :: ::1 fe80::1 fc00::1 ff02::1 2001:db8::1 ::7f00:1 \
+            ::ffff:127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::808:808 64:ff9b:0:1::808:808 64::808:808 2002:7f00:1::";
+        for text in addresses.split_whitespace() {
             assert!(!is_public(text.parse().unwrap()), "{text}");
         }
         for text in ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "172.32.0.1", "64:ff9b::808:808"] {

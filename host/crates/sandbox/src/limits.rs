@@ -1,9 +1,20 @@
-//! The limits of a run.
+//! The limits of a run: their defaults here, what enforces them in the modules below.
+//!
+//! The operator sets them under `scripts:` in the configuration file (`host/src/config/scripts.rs`), and content can
+//! only lower them: the engine settles the `config.yaml` of a root (`engine/src/settings.rs`), and `policy` of the crate
+//! `scripts` takes the minimum again. A single skill sets no limits. [`memory`] and [`time`] stop a guest, [`Quota`] counts its scratch
+//! space and [`Output`] its output; fuel is consumed in `guests::run`.
+//!
+//! [`Quota`]: crate::files::memory::Quota
+//! [`Output`]: crate::output::Output
+
+pub mod memory;
+pub mod time;
 
 use serde::Serialize;
 use std::time::Duration;
 
-/// The resources of one run. The operator's file sets them; content can only lower them.
+/// The resources of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub time: Duration,

@@ -1,15 +1,10 @@
 //! Captures the standard output and standard error of a guest, up to a limit.
 
-use bytes::Bytes;
-use std::pin::Pin;
+use crate::p2::streams::WriteStream;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
-
-/// How much a guest may write at once.
-const MAX_CHUNK_BYTES: usize = 1 << 20;
+use wasmtime_wasi::p2::OutputStream;
 
 /// One stream. Bytes beyond the limit are silently dropped: a script that prints too much should still finish its work.
 #[derive(Debug, Clone)]
@@ -66,46 +61,15 @@ impl IsTerminal for Output {
 
 impl StdoutStream for Output {
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(self.clone())
+        unreachable!("only WASI 0.3 uses this, which is not compiled in")
     }
 
     fn p2_stream(&self) -> Box<dyn OutputStream> {
-        Box::new(self.clone())
-    }
-}
-
-impl OutputStream for Output {
-    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.append(&bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> StreamResult<()> {
-        Ok(())
-    }
-
-    fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(MAX_CHUNK_BYTES)
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Output {
-    async fn ready(&mut self) {}
-}
-
-impl AsyncWrite for Output {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        self.append(bytes);
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
+        let output = self.clone();
+        Box::new(WriteStream(move |bytes: &[u8]| {
+            output.append(bytes);
+            Ok(())
+        }))
     }
 }
 

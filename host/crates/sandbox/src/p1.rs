@@ -2,6 +2,20 @@
 //!
 //! Pointers and lengths come from the guest and may be anything; those outside its memory result in `EFAULT`.
 
+/// Adds imports to a linker. Each gets the guest's memory and the state of its store before its own parameters.
+macro_rules! imports {
+    ($linker:ident;
+     $(fn $name:ident($memory:pat_param, $state:pat_param $(, $parameter:ident: $type:ty)*) $body:block)*) => {
+        $($linker.func_wrap(
+            super::MODULE,
+            stringify!($name),
+            |mut call: wasmtime::Caller<'_, crate::state::ScriptState>, $($parameter: $type),*| {
+                super::with(&mut call, |$memory, $state| $body)
+            },
+        )?;)*
+    };
+}
+
 mod abi;
 mod memory;
 mod descriptors;
@@ -10,9 +24,9 @@ mod system;
 
 pub use descriptors::Descriptors;
 
+use crate::limits::time::RunEnded;
 use crate::state::ScriptState;
-use crate::stop::RunEnded;
-use abi::Errno;
+use abi::Result;
 use memory::GuestMemory;
 use wasmtime::{Caller, Extern, Linker};
 
@@ -28,7 +42,7 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
 /// Runs the body of an import with access to both the guest's memory and the host's state.
 fn with(
     caller: &mut Caller<'_, ScriptState>,
-    body: impl FnOnce(&mut GuestMemory<'_>, &mut ScriptState) -> Result<(), Errno>,
+    body: impl FnOnce(&mut GuestMemory<'_>, &mut ScriptState) -> Result,
 ) -> wasmtime::Result<i32> {
     let Some(Extern::Memory(memory)) = caller.get_export("memory") else {
         return Err(wasmtime::Error::msg("the module does not export a memory"));
@@ -38,8 +52,5 @@ fn with(
     if state.stop.is_due() {
         return Err(RunEnded.into());
     }
-    Ok(match result {
-        Ok(()) => 0,
-        Err(error) => error.0,
-    })
+    Ok(result.map_or_else(|error| error.0, |()| 0))
 }

@@ -1,10 +1,10 @@
 //! `wasi:filesystem` for components. A thin translation of [`super::files`].
 
 pub mod bindings;
-mod streams;
+pub(crate) mod streams;
 
 use crate::files::path::GuestPath;
-use crate::files::{Entry, FileError, Files, Handle, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat};
+use crate::files::{Entry, FileError, Files, Handle, Kind, NewTimes, OpenFile, OpenMode, Stat};
 use bindings::preopens;
 use bindings::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
@@ -12,7 +12,7 @@ use bindings::types::{
 };
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use streams::{FileInputStream, FileOutputStream, read_at};
+use streams::{FileInputStream, file_output, read_at};
 use wasmtime::component::{HasData, Resource, ResourceTable, ResourceTableError};
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
@@ -31,6 +31,9 @@ pub struct FilesData;
 impl HasData for FilesData {
     type Data<'state> = FilesView<'state>;
 }
+
+type FileHandle = Resource<Descriptor>;
+type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 /// An open file or folder.
 pub struct Descriptor {
@@ -90,7 +93,7 @@ fn error_code(error: FileError) -> ErrorCode {
 }
 
 impl FilesView<'_> {
-    fn folder(&self, handle: &Resource<Descriptor>) -> Result<GuestPath, Failure> {
+    fn folder(&self, handle: &FileHandle) -> Result<GuestPath> {
         let descriptor = self.handles.get(handle)?;
         match descriptor.file {
             None => Ok(descriptor.path.clone()),
@@ -98,16 +101,16 @@ impl FilesView<'_> {
         }
     }
 
-    fn file(&self, handle: &Resource<Descriptor>) -> Result<Arc<dyn OpenFile>, Failure> {
+    fn file(&self, handle: &FileHandle) -> Result<Arc<dyn OpenFile>> {
         self.handles.get(handle)?.file.clone().ok_or(FileError::IsAFolder.into())
     }
 
-    fn writable_file(&self, handle: &Resource<Descriptor>) -> Result<Arc<dyn OpenFile>, Failure> {
+    fn writable_file(&self, handle: &FileHandle) -> Result<Arc<dyn OpenFile>> {
         let file = self.file(handle)?;
         if self.handles.get(handle)?.writable { Ok(file) } else { Err(Failure::Code(ErrorCode::BadDescriptor)) }
     }
 
-    fn stat_of(&self, handle: &Resource<Descriptor>) -> Result<Stat, Failure> {
+    fn stat_of(&self, handle: &FileHandle) -> Result<Stat> {
         let descriptor = self.handles.get(handle)?;
         Ok(match &descriptor.file {
             Some(file) => file.stat()?,
@@ -117,7 +120,7 @@ impl FilesView<'_> {
 }
 
 impl preopens::Host for FilesView<'_> {
-    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(FileHandle, String)>> {
         let top = Descriptor { path: GuestPath::default(), file: None, writable: false };
         Ok(vec![(self.handles.push(top)?, "/".to_owned())])
     }
@@ -137,47 +140,35 @@ impl types::Host for FilesView<'_> {
 }
 
 impl types::HostDescriptor for FilesView<'_> {
-    fn read_via_stream(
-        &mut self,
-        handle: Resource<Descriptor>,
-        offset: u64,
-    ) -> Result<Resource<DynInputStream>, Failure> {
+    fn read_via_stream(&mut self, handle: FileHandle, offset: u64) -> Result<Resource<DynInputStream>> {
         let stream: DynInputStream = Box::new(FileInputStream { file: self.file(&handle)?, offset });
         Ok(self.handles.push(stream)?)
     }
 
-    fn write_via_stream(
-        &mut self,
-        handle: Resource<Descriptor>,
-        offset: u64,
-    ) -> Result<Resource<DynOutputStream>, Failure> {
-        let stream: DynOutputStream =
-            Box::new(FileOutputStream { file: self.writable_file(&handle)?, offset: Some(offset) });
+    fn write_via_stream(&mut self, handle: FileHandle, offset: u64) -> Result<Resource<DynOutputStream>> {
+        let stream = file_output(self.writable_file(&handle)?, Some(offset));
         Ok(self.handles.push(stream)?)
     }
 
-    fn append_via_stream(&mut self, handle: Resource<Descriptor>) -> Result<Resource<DynOutputStream>, Failure> {
-        let stream: DynOutputStream = Box::new(FileOutputStream { file: self.writable_file(&handle)?, offset: None });
+    fn append_via_stream(&mut self, handle: FileHandle) -> Result<Resource<DynOutputStream>> {
+        let stream = file_output(self.writable_file(&handle)?, None);
         Ok(self.handles.push(stream)?)
     }
 
-    fn advise(&mut self, handle: Resource<Descriptor>, _: u64, _: u64, _: Advice) -> Result<(), Failure> {
-        self.handles.get(&handle)?;
-        Ok(())
+    fn advise(&mut self, handle: FileHandle, _: u64, _: u64, _: Advice) -> Result {
+        Ok(self.handles.get(&handle).map(drop)?)
     }
 
     // Writes are passed to the operating system immediately; scripts need not make them durable.
-    fn sync_data(&mut self, handle: Resource<Descriptor>) -> Result<(), Failure> {
-        self.handles.get(&handle)?;
-        Ok(())
+    fn sync_data(&mut self, handle: FileHandle) -> Result {
+        Ok(self.handles.get(&handle).map(drop)?)
     }
 
-    fn sync(&mut self, handle: Resource<Descriptor>) -> Result<(), Failure> {
-        self.handles.get(&handle)?;
-        Ok(())
+    fn sync(&mut self, handle: FileHandle) -> Result {
+        Ok(self.handles.get(&handle).map(drop)?)
     }
 
-    fn get_flags(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorFlags, Failure> {
+    fn get_flags(&mut self, handle: FileHandle) -> Result<DescriptorFlags> {
         let descriptor = self.handles.get(&handle)?;
         let mut flags = DescriptorFlags::READ;
         if descriptor.file.is_none() {
@@ -188,36 +179,31 @@ impl types::HostDescriptor for FilesView<'_> {
         Ok(flags)
     }
 
-    fn get_type(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorType, Failure> {
+    fn get_type(&mut self, handle: FileHandle) -> Result<DescriptorType> {
         let is_file = self.handles.get(&handle)?.file.is_some();
         Ok(if is_file { DescriptorType::RegularFile } else { DescriptorType::Directory })
     }
 
-    fn set_size(&mut self, handle: Resource<Descriptor>, size: u64) -> Result<(), Failure> {
+    fn set_size(&mut self, handle: FileHandle, size: u64) -> Result {
         Ok(self.writable_file(&handle)?.set_size(size)?)
     }
 
-    fn set_times(
-        &mut self,
-        handle: Resource<Descriptor>,
-        accessed: NewTimestamp,
-        modified: NewTimestamp,
-    ) -> Result<(), Failure> {
+    fn set_times(&mut self, handle: FileHandle, accessed: NewTimestamp, modified: NewTimestamp) -> Result {
         let path = self.handles.get(&handle)?.path.clone();
         Ok(self.files.touch(&path, new_times(accessed, modified))?)
     }
 
-    fn read(&mut self, handle: Resource<Descriptor>, length: u64, offset: u64) -> Result<(Vec<u8>, bool), Failure> {
+    fn read(&mut self, handle: FileHandle, length: u64, offset: u64) -> Result<(Vec<u8>, bool)> {
         let bytes = read_at(&*self.file(&handle)?, length, offset)?;
         let at_end = bytes.is_empty();
         Ok((bytes, at_end))
     }
 
-    fn write(&mut self, handle: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> Result<u64, Failure> {
+    fn write(&mut self, handle: FileHandle, bytes: Vec<u8>, offset: u64) -> Result<u64> {
         Ok(self.writable_file(&handle)?.write_at(&bytes, offset)? as u64)
     }
 
-    fn read_directory(&mut self, handle: Resource<Descriptor>) -> Result<Resource<Listing>, Failure> {
+    fn read_directory(&mut self, handle: FileHandle) -> Result<Resource<Listing>> {
         let entries = self.files.list(&self.folder(&handle)?)?;
         let count = entries.len();
         if *self.listed_entries + count > MAX_LISTED_ENTRIES {
@@ -228,59 +214,47 @@ impl types::HostDescriptor for FilesView<'_> {
         Ok(listing)
     }
 
-    fn create_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+    fn create_directory_at(&mut self, handle: FileHandle, path: String) -> Result {
         Ok(self.files.create_folder(&self.folder(&handle)?, &path)?)
     }
 
-    fn stat(&mut self, handle: Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
+    fn stat(&mut self, handle: FileHandle) -> Result<DescriptorStat> {
         Ok(descriptor_stat(&self.stat_of(&handle)?))
     }
 
-    fn stat_at(
-        &mut self,
-        handle: Resource<Descriptor>,
-        flags: PathFlags,
-        path: String,
-    ) -> Result<DescriptorStat, Failure> {
+    fn stat_at(&mut self, handle: FileHandle, flags: PathFlags, path: String) -> Result<DescriptorStat> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
         Ok(descriptor_stat(&self.files.stat(&self.folder(&handle)?, &path, follow)?))
     }
 
     fn set_times_at(
         &mut self,
-        handle: Resource<Descriptor>,
+        handle: FileHandle,
         _: PathFlags,
         path: String,
         accessed: NewTimestamp,
         modified: NewTimestamp,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let times = new_times(accessed, modified);
         Ok(self.files.set_times(&self.folder(&handle)?, &path, times)?)
     }
 
-    fn link_at(
-        &mut self,
-        _: Resource<Descriptor>,
-        _: PathFlags,
-        _: String,
-        folder: Resource<Descriptor>,
-        path: String,
-    ) -> Result<(), Failure> {
+    fn link_at(&mut self, _: FileHandle, _: PathFlags, _: String, folder: FileHandle, path: String) -> Result {
         Err(self.files.refuse_link(&self.folder(&folder)?, &path).into())
     }
 
-    fn symlink_at(&mut self, folder: Resource<Descriptor>, _: String, path: String) -> Result<(), Failure> {
+    fn symlink_at(&mut self, folder: FileHandle, _: String, path: String) -> Result {
         Err(self.files.refuse_link(&self.folder(&folder)?, &path).into())
     }
 
     fn open_at(
         &mut self,
-        handle: Resource<Descriptor>,
+        handle: FileHandle,
         path_flags: PathFlags,
         path: String,
         open_flags: OpenFlags,
         flags: DescriptorFlags,
-    ) -> Result<Resource<Descriptor>, Failure> {
+    ) -> Result<FileHandle> {
         let from = self.folder(&handle)?;
         let mode = OpenMode {
             write: flags.contains(DescriptorFlags::WRITE),
@@ -290,66 +264,51 @@ impl types::HostDescriptor for FilesView<'_> {
             folder: open_flags.contains(OpenFlags::DIRECTORY),
             follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
         };
-        let Handle { path, node } = self.files.open(&from, &path, mode)?;
-        let file = match node {
-            OpenNode::Folder => None,
-            OpenNode::File(file) => Some(file),
-        };
+        let Handle { path, file } = self.files.open(&from, &path, mode)?;
         Ok(self.handles.push(Descriptor { path, file, writable: mode.write })?)
     }
 
-    fn readlink_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<String, Failure> {
+    fn readlink_at(&mut self, handle: FileHandle, path: String) -> Result<String> {
         Ok(self.files.read_link(&self.folder(&handle)?, &path)?)
     }
 
-    fn remove_directory_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+    fn remove_directory_at(&mut self, handle: FileHandle, path: String) -> Result {
         Ok(self.files.remove_folder(&self.folder(&handle)?, &path)?)
     }
 
-    fn rename_at(
-        &mut self,
-        handle: Resource<Descriptor>,
-        old: String,
-        new_handle: Resource<Descriptor>,
-        new: String,
-    ) -> Result<(), Failure> {
-        let (from, to) = (self.folder(&handle)?, self.folder(&new_handle)?);
+    fn rename_at(&mut self, from: FileHandle, old: String, to: FileHandle, new: String) -> Result {
+        let (from, to) = (self.folder(&from)?, self.folder(&to)?);
         Ok(self.files.rename((&from, &old), (&to, &new))?)
     }
 
-    fn unlink_file_at(&mut self, handle: Resource<Descriptor>, path: String) -> Result<(), Failure> {
+    fn unlink_file_at(&mut self, handle: FileHandle, path: String) -> Result {
         Ok(self.files.remove_file(&self.folder(&handle)?, &path)?)
     }
 
-    fn is_same_object(&mut self, one: Resource<Descriptor>, other: Resource<Descriptor>) -> wasmtime::Result<bool> {
+    fn is_same_object(&mut self, one: FileHandle, other: FileHandle) -> wasmtime::Result<bool> {
         Ok(matches!((self.metadata_hash(one), self.metadata_hash(other)), (Ok(one), Ok(other))
             if (one.lower, one.upper) == (other.lower, other.upper)))
     }
 
-    fn metadata_hash(&mut self, handle: Resource<Descriptor>) -> Result<MetadataHashValue, Failure> {
+    fn metadata_hash(&mut self, handle: FileHandle) -> Result<MetadataHashValue> {
         let upper = self.files.device(&self.handles.get(&handle)?.path);
         Ok(MetadataHashValue { lower: self.stat_of(&handle)?.number, upper })
     }
 
-    fn metadata_hash_at(
-        &mut self,
-        handle: Resource<Descriptor>,
-        flags: PathFlags,
-        path: String,
-    ) -> Result<MetadataHashValue, Failure> {
+    fn metadata_hash_at(&mut self, handle: FileHandle, flags: PathFlags, path: String) -> Result<MetadataHashValue> {
         let from = self.folder(&handle)?;
         let stat = self.files.stat(&from, &path, flags.contains(PathFlags::SYMLINK_FOLLOW))?;
         Ok(MetadataHashValue { lower: stat.number, upper: self.files.device(&from.join(&path)?.path) })
     }
 
-    fn drop(&mut self, handle: Resource<Descriptor>) -> wasmtime::Result<()> {
+    fn drop(&mut self, handle: FileHandle) -> wasmtime::Result<()> {
         self.handles.delete(handle)?;
         Ok(())
     }
 }
 
 impl types::HostDirectoryEntryStream for FilesView<'_> {
-    fn read_directory_entry(&mut self, listing: Resource<Listing>) -> Result<Option<DirectoryEntry>, Failure> {
+    fn read_directory_entry(&mut self, listing: Resource<Listing>) -> Result<Option<DirectoryEntry>> {
         let next = self.handles.get_mut(&listing)?.entries.next();
         Ok(next.map(|entry| DirectoryEntry { type_: descriptor_type(entry.kind), name: entry.name }))
     }

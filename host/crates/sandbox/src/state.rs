@@ -1,14 +1,14 @@
-//! Everything that one guest can reach: the fields here are the complete list.
+//! Everything that one script can reach: the fields here are the complete list. Integrations have `IntegrationState` in `guests`.
 
 use crate::clock_rng::ClockRng;
 use crate::denials::Denials;
 use crate::files::Files;
 use crate::gate::Gate;
-use crate::meter::Meter;
+use crate::limits::memory::Meter;
+use crate::limits::time::Stop;
 use crate::output::Output;
 use crate::p1::Descriptors;
 use crate::p2::FilesView;
-use crate::stop::Stop;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
@@ -21,24 +21,17 @@ const MAX_HEADER_BYTES: usize = 16 << 10;
 
 /// The state of a store that runs one script.
 pub struct ScriptState {
-    pub files: Files,
-    pub descriptors: Descriptors,
-    pub arguments: Vec<String>,
-    pub variables: Vec<(String, String)>,
-    pub stdout: Output,
-    pub stderr: Output,
-    pub clock_rng: ClockRng,
-    pub denials: Denials,
+    pub granted: Capabilities,
     pub meter: Meter,
     pub stop: Stop,
+    pub(crate) descriptors: Descriptors,
     handles: ResourceTable,
     listed_entries: usize,
     wasi: WasiCtx,
     http: WasiHttpCtx,
-    gate: Gate,
 }
 
-/// What a guest is granted, before it becomes the state of a store.
+/// What a guest is granted.
 pub struct Capabilities {
     pub files: Files,
     pub arguments: Vec<String>,
@@ -51,38 +44,24 @@ pub struct Capabilities {
 }
 
 impl ScriptState {
-    pub fn new(capabilities: Capabilities, meter: Meter, stop: Stop) -> Self {
-        let Capabilities { files, arguments, variables, stdout, stderr, clock_rng, denials, gate } = capabilities;
+    pub fn new(granted: Capabilities, meter: Meter, stop: Stop) -> Self {
+        let (stdout, stderr) = (&granted.stdout, &granted.stderr);
         let mut wasi = WasiCtxBuilder::new();
-        wasi.args(&arguments).envs(&variables);
+        wasi.args(&granted.arguments).envs(&granted.variables);
         // Never the server's own streams: one stray line there would corrupt the protocol.
         wasi.stdout(stdout.clone()).stderr(stderr.clone());
-        clock_rng.configure(&mut wasi);
+        granted.clock_rng.configure(&mut wasi);
         let mut http = WasiHttpCtx::new();
         http.set_field_size_limit(MAX_HEADER_BYTES);
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(MAX_HANDLES);
-        Self {
-            files,
-            descriptors: Descriptors::default(),
-            arguments,
-            variables,
-            stdout,
-            stderr,
-            clock_rng,
-            denials,
-            meter,
-            stop,
-            handles,
-            listed_entries: 0,
-            wasi: wasi.build(),
-            http,
-            gate,
-        }
+        let descriptors = Descriptors::new(stdout.clone(), stderr.clone());
+        Self { granted, meter, stop, descriptors, handles, listed_entries: 0, wasi: wasi.build(), http }
     }
 
     pub fn files(&mut self) -> FilesView<'_> {
-        FilesView { files: &mut self.files, handles: &mut self.handles, listed_entries: &mut self.listed_entries }
+        let Self { granted, handles, listed_entries, .. } = self;
+        FilesView { files: &mut granted.files, handles, listed_entries }
     }
 }
 
@@ -94,6 +73,6 @@ impl WasiView for ScriptState {
 
 impl WasiHttpView for ScriptState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
-        WasiHttpCtxView { hooks: &mut self.gate, table: &mut self.handles, ctx: &mut self.http }
+        WasiHttpCtxView { hooks: &mut self.granted.gate, table: &mut self.handles, ctx: &mut self.http }
     }
 }

@@ -39,16 +39,11 @@ pub struct Request {
 }
 
 /// A script that may run.
-pub struct Checked {
+pub struct Checked<G = Guest> {
     pub policy: Policy,
-    pub guest: LoadedGuest,
+    pub guest: G,
     pub script: Script,
     pub access: GrantedAccess,
-}
-
-pub struct LoadedGuest {
-    pub guest: Guest,
-    pub runner: Runner,
 }
 
 /// The bytes that were checked, which are the bytes that run.
@@ -88,8 +83,8 @@ pub(super) async fn check(
     // Reading files would block the threads that answer requests.
     let prepared = tokio::task::spawn_blocking(move || prepare(&for_disk, &request, resolved)).await;
     let prepared = prepared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-    let Prepared { policy, source, runner, script, access } = prepared?;
-    let guest = match source {
+    let Checked { policy, guest, script, access } = prepared?;
+    let guest = match guest {
         GuestSource::Bundled(language) => {
             let inner = Arc::clone(inner);
             let loaded = tokio::task::spawn_blocking(move || inner.world.bundled(language)).await;
@@ -97,13 +92,13 @@ pub(super) async fn check(
             loaded.map_err(|error| Denied::Host(Box::new(error)))?
         }
         GuestSource::Bytes { bytes, digest, role } => {
-            load(inner, bytes, digest, role, cancelled).await.map_err(|fault| match &runner {
+            load(inner, bytes, digest, role, cancelled).await.map_err(|fault| match &policy.runner {
                 Runner::Component(path) => bad_runner(path, &extension(&script.file), fault),
                 _ => Denied::BadProgram { file: script.file.clone(), fault },
             })?
         }
     };
-    Ok(Checked { policy, guest: LoadedGuest { guest, runner }, script, access })
+    Ok(Checked { policy, guest, script, access })
 }
 
 /// Loads the guest. Compiles on a separate thread, one at a time, with a timeout.
@@ -132,15 +127,6 @@ async fn load(
         () = cancelled.cancelled() => Err(Fault::NotCompiled),
         compiled = tokio::time::timeout(COMPILE_TIMEOUT, compile) => compiled.unwrap_or(Err(Fault::NotCompiled)),
     }
-}
-
-/// A script that passed all checks, before its guest is loaded.
-struct Prepared {
-    policy: Policy,
-    source: GuestSource,
-    runner: Runner,
-    script: Script,
-    access: GrantedAccess,
 }
 
 /// Asks the engine, on fresh files, which script is meant.
@@ -176,7 +162,7 @@ async fn find(inner: &Inner, request: &Request) -> Result<ResolvedScript, Script
 }
 
 /// Makes the checks that need the disk, and decides the policy.
-fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result<Prepared, Denied> {
+fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result<Checked<GuestSource>, Denied> {
     let ResolvedScript { found, terms, folder, skill_text } = resolved;
     let script = &found.script;
     let file = script.file.clone();
@@ -203,30 +189,26 @@ fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result
     let (bytes, folder) = read.map_err(|error| Denied::File { file, error })?;
     let runner = inner.options.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
     let digest = Sha256::of(&bytes);
-    let (source, runtime_digest) = guest_source(&runner, &extension, &bytes, digest)?;
+    let (guest, runtime_digest) = guest_source(&runner, &extension, &bytes, digest)?;
     let working_folder = request.working_folder.as_deref().map(|path| name_working_folder(inner, path));
     if let Some(place) = working_folder.as_ref().filter(|place| !place.path().is_absolute() || !place.path().is_dir()) {
         return Err(Denied::WorkingFolder(place.clone()));
     }
-    let root = &inner.roots[script.folder.root as usize];
     let inputs = policy::Inputs {
-        options: &inner.options,
-        grants: &inner.grants,
-        root,
         found: &found,
         terms: &terms,
-        working_folder: working_folder.as_ref(),
+        working_folder,
         arguments,
-        runner: &runner,
+        runner,
         runtime_digest,
         script_digest: digest,
         with_skill_digest: request.dry_run,
     };
     let bytes = Bytes::from(bytes);
     let contents = || digest::SkillContents::read(&folder, &skill_text, &script.file, &bytes);
-    let (policy, access) = policy::decide(inputs, contents);
+    let (policy, access) = policy::decide(inner, inputs, contents);
     let script = Script { folder, file: script.file.clone(), bytes: bytes.clone() };
-    Ok(Prepared { policy, source, runner, script, access })
+    Ok(Checked { policy, guest, script, access })
 }
 
 /// Names the working folder by the root or home folder that contains it. Any other is named as the caller did.

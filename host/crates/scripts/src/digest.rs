@@ -101,11 +101,9 @@ fn collect_below(
             collect_below(folder, &below, depth + 1, files, remaining)?;
             continue;
         }
-        if kind == EntryKind::Link && folder.leads_to_hidden(&below) {
-            continue;
-        }
         // The target of a link to a folder is in the digest under its own path, or not part of the skill.
-        if kind == EntryKind::Link && folder.target(&below) == Some(Target::Folder) {
+        let is_omitted = || folder.leads_to_hidden(&below) || folder.target(&below) == Some(Target::Folder);
+        if kind == EntryKind::Link && is_omitted() {
             continue;
         }
         let bytes = folder.read(&below, *remaining).map_err(|_| DigestError::Unreadable(below.clone()))?;

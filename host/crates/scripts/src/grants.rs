@@ -5,7 +5,8 @@ pub mod folders;
 use crate::refusal::{Refusal, ScriptId, Wish};
 use base::digest::Sha256;
 use base::place::Place;
-use folders::{FolderRequest, GrantedFolders, MissingGrant, WorkingFolder};
+use bindings::catalog::Needs;
+use folders::{MissingGrant, Part};
 use sandbox::hosts::HostPattern;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,20 +49,11 @@ impl Grants {
     }
 }
 
-/// What a script declares in the front matter that it needs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// Paths below the working folder; `.` is all of it.
-    pub read: Vec<String>,
-    pub write: Vec<String>,
-    pub variables: Vec<String>,
-    pub hosts: Vec<String>,
-}
-
 /// What a script is granted.
 #[derive(Debug, Default)]
 pub struct Settled {
-    pub work: Option<WorkingFolder>,
+    /// Opened parts of the working folder.
+    pub work: Vec<Part>,
     /// Names of variables of the host.
     pub variables: Vec<String>,
     pub hosts: Vec<HostPattern>,
@@ -84,10 +76,7 @@ pub fn settle(
     let refusal = |wish: Wish| Refusal::NotGranted { script: script.clone(), wish, file: file.clone() };
     let never = |wish: &str, reason| Refusal::NeverGranted { script: name.clone(), wish: wish.to_owned(), reason };
     if let Some(place) = working_folder {
-        let requested = needs
-            .map_or(FolderRequest::Everything, |needs| FolderRequest::Paths { read: &needs.read, write: &needs.write });
-        let granted = GrantedFolders { read: &grant.read, write: &grant.write };
-        let (work, missing) = folders::open_granted(place.path(), requested, granted);
+        let (work, missing) = folders::open_granted(place.path(), needs, grant);
         settled.work = work;
         settled.refusals.extend(missing.iter().map(|missing| match missing {
             MissingGrant::Read(below) => refusal(Wish::Read(place.join(below))),
@@ -109,17 +98,15 @@ pub fn settle(
     }
     for text in needs.iter().flat_map(|needs| &needs.hosts) {
         match text.parse::<HostPattern>() {
-            Ok(host) if grant.hosts.iter().any(|granted| granted.covers(&host)) => {
+            Ok(host) => {
                 // Whether private addresses are reachable is up to the operator's pattern, not the script's.
-                settled.hosts.extend(
-                    grant
-                        .hosts
-                        .iter()
-                        .filter(|granted| granted.covers(&host))
-                        .map(|granted| host.with_access_of(granted)),
-                );
+                let covering = grant.hosts.iter().filter(|granted| granted.covers(&host));
+                let hosts: Vec<HostPattern> = covering.map(|granted| host.with_access_of(granted)).collect();
+                if hosts.is_empty() {
+                    settled.refusals.push(refusal(Wish::Host(host)));
+                }
+                settled.hosts.extend(hosts);
             }
-            Ok(host) => settled.refusals.push(refusal(Wish::Host(host))),
             Err(error) => settled.refusals.push(Refusal::InvalidHost { script: name.clone(), error }),
         }
     }
@@ -139,37 +126,26 @@ const RESERVED: [&str; 3] = ["PWD", "HOME", "TMPDIR"];
 mod tests {
     use super::*;
 
-    fn settled(needs: &Needs, grant: &Grant) -> Settled {
-        let script = ScriptId {
-            root: Place::new("/team/skills", "root skills"),
-            skill_path: "release/tag".to_owned(),
-            script: "scripts/tag.py".to_owned(),
-        };
-        settle(&script, Some(needs), None, grant, &Place::file("/home/me/config.yaml"))
-    }
-
     #[test]
     fn only_what_is_both_requested_and_granted_is_given() {
         let needs = Needs {
+            read: Vec::new(),
+            write: Vec::new(),
             variables: vec!["TOKEN".to_owned(), "HOME".to_owned()],
             hosts: vec!["api.example.com".to_owned(), "evil.example.org".to_owned()],
-            ..Needs::default()
         };
         let grant = Grant {
             variables: ["TOKEN".to_owned(), "UNASKED".to_owned()].into(),
             hosts: vec!["*.example.com".parse().unwrap()],
             ..Grant::default()
         };
-        let settled = settled(&needs, &grant);
+        let script = ScriptId { root: Place::default(), skill_path: String::new(), script: String::new() };
+        let settled = settle(&script, Some(&needs), None, &grant, &Place::default());
         assert_eq!(settled.variables, ["TOKEN"]);
         assert_eq!(settled.hosts, ["api.example.com".parse().unwrap()]);
-        assert!(
-            matches!(
-                &settled.refusals[..],
-                [Refusal::NeverGranted { .. }, Refusal::NotGranted { wish: Wish::Host(_), .. }]
-            ),
-            "{:?}",
-            settled.refusals
-        );
+        let [Refusal::NeverGranted { .. }, Refusal::NotGranted { wish: Wish::Host(_), .. }] = &settled.refusals[..]
+        else {
+            panic!("{:?}", settled.refusals)
+        };
     }
 }

@@ -1,10 +1,11 @@
 //! Runs the scripts of skills: which one may run, what it is granted, and the audit entry of the run.
 //!
-//! Owns the checks before a run ([`check`]), the grants of the operator ([`grants`]), the policy that combines both with what the
-//! script asks for ([`policy`]), the queue, and the entries for the audit record ([`record`]). Must not know how a guest is
+//! Owns the checks before a run ([`check`]), the grants of the operator ([`grants`]), the policy that results from the
+//! grants and what the script asks for ([`policy`]), the queue, and the entries for the audit record ([`record`]). Must not know how a guest is
 //! compiled or called (that is `guests`), what it can touch once it runs (`sandbox`), the configuration file or MCP.
 //!
-//! Start reading with [`Scripts::run`], the path of one run; then [`Denied`], all reasons why a script does not run, and
+//! Start reading with [`Scripts::run`], the path of one run: a [`Request`] becomes a [`Policy`] in `check`, and `Scripts::job`
+//! turns that into the `Capabilities` (files, arguments, variables, gate) that the guest sees. Then [`Denied`], all reasons why a script does not run, and
 //! [`grants::settle`], the only place that turns a request into a grant.
 
 mod check;
@@ -30,7 +31,7 @@ use catalog::{AskError, Catalog};
 use check::Checked;
 use grants::Grants;
 use guests::run::Lost;
-use guests::script::{Finished, Job, ScriptWorld, mount_stdlib};
+use guests::script::{Finished, Guest, Job, ScriptWorld, mount_stdlib};
 use library::resources::ResourceFolder;
 use library::roots::SkillRoot;
 use sandbox::clock_rng::ClockRng;
@@ -117,22 +118,19 @@ impl Scripts {
         world: ScriptWorld,
         record: Arc<Record>,
     ) -> Self {
-        let slots = Semaphore::new(options.runs_at_once);
-        let waiting = AtomicUsize::new(0);
-        Self {
-            inner: Arc::new(Inner {
-                catalog,
-                options,
-                grants,
-                roots,
-                home,
-                world,
-                record,
-                slots,
-                compiling: Arc::new(Semaphore::new(1)),
-                waiting,
-            }),
-        }
+        let inner = Inner {
+            slots: Semaphore::new(options.runs_at_once),
+            compiling: Arc::new(Semaphore::new(1)),
+            waiting: AtomicUsize::new(0),
+            catalog,
+            options,
+            grants,
+            roots,
+            home,
+            world,
+            record,
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Returns the policy that a script would run under, without running it.
@@ -142,11 +140,9 @@ impl Scripts {
 
     /// Runs a script and records the run.
     pub async fn run(&self, request: Request, call: &Call) -> Result<CompletedRun, ScriptError> {
-        let checked = self.check(request, call).await?;
+        let Checked { policy, guest, script, access } = self.check(request, call).await?;
         let _slot = self.slot(call).await;
-        let Checked { policy, guest, script, access } = checked;
-        let job = self.job(&policy, guest, script, access);
-        let running = self.inner.world.run(job, call.cancelled.clone());
+        let running = self.inner.world.run(self.job(&policy, guest, script, access), call.cancelled.clone());
         tokio::pin!(running);
         let mut seconds = 0.0;
         let finished = loop {
@@ -174,10 +170,9 @@ impl Scripts {
         if let Record::Broken(reason) = &*self.inner.record {
             return Err(Denied::NoRecord(reason.clone()).into());
         }
-        let summary = record::RequestSummary::of(&request);
-        match check::check(&self.inner, request, &call.cancelled).await {
+        match check::check(&self.inner, request.clone(), &call.cancelled).await {
             Err(ScriptError::Denied(denied)) => {
-                self.write_record(summary.refused(&denied)).await?;
+                self.write_record(record::refused_entry(&request, &denied)).await?;
                 Err(denied.into())
             }
             other => other,
@@ -190,7 +185,8 @@ impl Scripts {
         if let Ok(slot) = inner.slots.try_acquire() {
             return Some(slot);
         }
-        let _queued = QueueEntry::new(&inner.waiting);
+        inner.waiting.fetch_add(1, Ordering::Relaxed);
+        let _queued = QueueEntry(&inner.waiting);
         let acquiring = inner.slots.acquire();
         tokio::pin!(acquiring);
         let mut count = 0.0;
@@ -205,13 +201,7 @@ impl Scripts {
         }
     }
 
-    fn job(
-        &self,
-        policy: &Policy,
-        guest: check::LoadedGuest,
-        script: check::Script,
-        access: policy::GrantedAccess,
-    ) -> Job {
+    fn job(&self, policy: &Policy, guest: Guest, script: check::Script, access: policy::GrantedAccess) -> Job {
         let denials = Denials::default();
         let mut files = Files::new(denials.clone());
         match (access.frozen, script.folder) {
@@ -219,16 +209,16 @@ impl Scripts {
             (None, ResourceFolder::OnDisk(folder)) => {
                 files.mount("skill", Disk::skill(folder).with_checked(&script.file, script.bytes));
             }
-            (None, ResourceFolder::Frozen(folder)) => files.mount("skill", Frozen::skill(folder)),
+            (None, ResourceFolder::Frozen(folder)) => files.mount("skill", Frozen(folder)),
         }
         let quota = Quota::new(policy.limits.scratch_bytes, policy.limits.scratch_files);
         files.mount("tmp", Memory::scratch(Arc::clone(&quota)));
-        let has_work = access.work.is_some();
-        for part in access.work.into_iter().flat_map(|work| work.parts) {
+        let has_work = !access.work.is_empty();
+        for part in access.work {
             let at = if part.at.is_empty() { "work".to_owned() } else { format!("work/{}", part.at) };
             files.mount(&at, Disk::writable(part.folder, part.writable));
         }
-        let is_cpython = matches!(guest.runner, Runner::Bundled(language) if language.is_cpython());
+        let is_cpython = matches!(policy.runner, Runner::Bundled(language) if language.is_cpython());
         if is_cpython {
             mount_stdlib(&mut files);
         }
@@ -252,7 +242,7 @@ impl Scripts {
             gate: Gate::new(&policy.hosts, denials.clone()),
             denials,
         };
-        Job { guest: guest.guest, file, capabilities, limits: policy.limits, quota }
+        Job { guest, file, capabilities, limits: policy.limits, quota }
     }
 
     async fn write_record(&self, entry: serde_json::Map<String, serde_json::Value>) -> Result<(), ScriptError> {
@@ -261,15 +251,8 @@ impl Scripts {
     }
 }
 
-/// Counts as queued until it is dropped.
-struct QueueEntry<'count>(&'count AtomicUsize);
-
-impl<'count> QueueEntry<'count> {
-    fn new(count: &'count AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
+/// Leaves the queue when it is dropped.
+struct QueueEntry<'queue>(&'queue AtomicUsize);
 
 impl Drop for QueueEntry<'_> {
     fn drop(&mut self) {

@@ -1,16 +1,16 @@
 //! Decides what one run gets: limits, folders, variables and hosts; and what it is refused.
 
+use super::Inner;
 use super::digest::{DigestError, SkillContents};
-use crate::grants::folders::WorkingFolder;
-use crate::grants::{self, Grant, Grants, Needs, Settled};
-use crate::options::{Options, Runner};
+use crate::grants::folders::Part;
+use crate::grants::{self, Grant, Settled};
+use crate::options::Runner;
 use crate::refusal::{Refusal, ScriptId};
 use base::digest::Sha256;
 use base::environment::variable;
 use base::place::Place;
 use bindings::catalog::{FoundScript, ScriptLimits};
 use bytes::Bytes;
-use library::roots::SkillRoot;
 use sandbox::hosts::HostPattern;
 use sandbox::limits::Limits;
 use std::collections::BTreeMap;
@@ -44,43 +44,35 @@ pub struct Policy {
 
 /// What a run can access besides its script.
 pub struct GrantedAccess {
-    pub work: Option<WorkingFolder>,
+    pub work: Vec<Part>,
     pub variables: Vec<(String, String)>,
     /// The files of a pinned skill, as they were checked.
     pub frozen: Option<BTreeMap<String, Bytes>>,
 }
 
 pub struct Inputs<'a> {
-    pub options: &'a Options,
-    pub grants: &'a Grants,
-    pub root: &'a SkillRoot,
     pub found: &'a FoundScript,
     pub terms: &'a ScriptLimits,
-    pub working_folder: Option<&'a Place>,
+    pub working_folder: Option<Place>,
     pub arguments: Vec<(String, String)>,
-    pub runner: &'a Runner,
+    pub runner: Runner,
     pub runtime_digest: Option<Sha256>,
     pub script_digest: Sha256,
     /// Compute the digest of the skill even if the grant does not pin it.
     pub with_skill_digest: bool,
 }
 
-pub fn decide(
+pub(super) fn decide(
+    inner: &Inner,
     inputs: Inputs<'_>,
     contents: impl Fn() -> Result<SkillContents, DigestError>,
 ) -> (Policy, GrantedAccess) {
-    let Inputs { options, grants: all_grants, root, found, terms, working_folder, arguments, runner, .. } = inputs;
-    let Inputs { runtime_digest, script_digest, with_skill_digest, .. } = inputs;
+    let Inputs { found, terms, working_folder, arguments, runner, runtime_digest, script_digest, .. } = inputs;
     let script = &found.script;
-    let needs = script.needs.as_ref().map(|needs| Needs {
-        read: needs.read.clone(),
-        write: needs.write.clone(),
-        variables: needs.variables.clone(),
-        hosts: needs.hosts.clone(),
-    });
+    let root = &inner.roots[script.folder.root as usize];
     let nothing = Grant::default();
-    let file = Place::new(&all_grants.file, "the operator's file");
-    let granted = all_grants.of(&root.path(), &found.skill_path);
+    let file = Place::new(&inner.grants.file, "the operator's file");
+    let granted = inner.grants.of(&root.path(), &found.skill_path);
     let mut refusals = Vec::new();
     let mut pinned = None;
     let grant = match granted.map(|grant| (grant, grant.digest)) {
@@ -103,10 +95,10 @@ pub fn decide(
         },
     };
     let script_id = ScriptId { root: root.place(), skill_path: found.skill_path.clone(), script: script.file.clone() };
-    let settled = grants::settle(&script_id, needs.as_ref(), working_folder, grant, &file);
+    let settled = grants::settle(&script_id, script.needs.as_ref(), working_folder.as_ref(), grant, &file);
     let Settled { work, variables, hosts, refusals: more } = settled;
     refusals.extend(more);
-    let limits = options.limits.lowered(&Limits {
+    let limits = inner.options.limits.lowered(&Limits {
         time: Duration::from_secs(terms.timeout_seconds),
         memory: usize::try_from(terms.memory_bytes).unwrap_or(usize::MAX),
         fuel: terms.fuel,
@@ -115,9 +107,7 @@ pub fn decide(
         scratch_files: terms.scratch_files,
     });
     let pinned_digest = pinned.as_ref().map(|contents| contents.digest);
-    let skill_digest =
-        pinned_digest.or_else(|| with_skill_digest.then(|| contents().ok().map(|contents| contents.digest)).flatten());
-    let parts = work.as_ref().map_or(&[][..], |work| &work.parts[..]);
+    let current_digest = || inputs.with_skill_digest.then(|| contents().ok().map(|contents| contents.digest)).flatten();
     let sandbox_path = |at: &str, below: &str| {
         let names: Vec<&str> = ["/work", at, below].into_iter().filter(|name| !name.is_empty()).collect();
         names.join("/")
@@ -128,15 +118,15 @@ pub fn decide(
         root: root.label.clone(),
         script: script.file.clone(),
         resolved_from: script.inherited_from.clone(),
-        runner: runner.clone(),
+        runner,
         runtime_digest,
         script_digest,
-        skill_digest,
+        skill_digest: pinned_digest.or_else(current_digest),
         argument_names: arguments.iter().map(|(name, _)| name.clone()).collect(),
         limits,
-        working_folder: working_folder.filter(|_| work.is_some()).cloned(),
-        readable: parts.iter().map(|part| sandbox_path(&part.at, "")).collect(),
-        writable: parts
+        working_folder: working_folder.filter(|_| !work.is_empty()),
+        readable: work.iter().map(|part| sandbox_path(&part.at, "")).collect(),
+        writable: work
             .iter()
             .flat_map(|part| part.writable.iter().map(|writable| sandbox_path(&part.at, &writable.below)))
             .collect(),

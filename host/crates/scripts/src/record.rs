@@ -23,32 +23,16 @@ fn truncated(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LENGTH)]
 }
 
-/// The part of a request that is recorded if it is refused.
-pub struct RequestSummary {
-    skill: String,
-    file: String,
-    arguments: Vec<String>,
-}
-
-impl RequestSummary {
-    pub fn of(request: &Request) -> Self {
-        Self {
-            skill: truncated(&request.skill).to_owned(),
-            file: truncated(&request.file).to_owned(),
-            arguments: request.arguments.keys().take(MAX_NAMES).map(|name| truncated(name).to_owned()).collect(),
-        }
-    }
-
-    pub fn refused(self, denied: &Denied) -> Map<String, Value> {
-        object(json!({
-            "kind": "refusal",
-            "time": now(),
-            "skill": self.skill,
-            "script": self.file,
-            "arguments": self.arguments,
-            "reason": reason(&denied.for_audience(Audience::Local)),
-        }))
-    }
+/// The entry of a request that is refused.
+pub fn refused_entry(request: &Request, denied: &Denied) -> Map<String, Value> {
+    object(json!({
+        "kind": "refusal",
+        "time": now(),
+        "skill": truncated(&request.skill),
+        "script": truncated(&request.file),
+        "arguments": request.arguments.keys().take(MAX_NAMES).map(|name| truncated(name)).collect::<Vec<_>>(),
+        "reason": reason(&denied.for_audience(Audience::Local)),
+    }))
 }
 
 /// The entry of a run. `finished` is `None` if the result was lost.
@@ -128,8 +112,5 @@ pub fn limits(limits: &Limits) -> Value {
 }
 
 fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
+    if let Value::Object(object) = value { object } else { Map::new() }
 }

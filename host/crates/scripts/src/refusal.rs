@@ -8,37 +8,12 @@ use sandbox::hosts::{HostPattern, InvalidHost};
 /// A part of a request that is not granted.
 #[derive(Debug)]
 pub enum Refusal {
-    NotGranted {
-        script: ScriptId,
-        wish: Wish,
-        file: Place,
-    },
-    /// No grant could cover it.
-    NeverGranted {
-        script: String,
-        wish: String,
-        reason: &'static str,
-    },
-    NoWorkingFolder {
-        script: String,
-        paths: Vec<String>,
-    },
-    InvalidHost {
-        script: String,
-        error: InvalidHost,
-    },
-    /// The grant is pinned to another digest of the skill.
-    Changed {
-        skill_path: String,
-        digest: Sha256,
-        file: Place,
-    },
-    /// The grant is pinned, and the skill has no digest.
-    NoDigest {
-        skill_path: String,
-        reason: DigestError,
-        file: Place,
-    },
+    NotGranted { script: ScriptId, wish: Wish, file: Place },
+    NeverGranted { script: String, wish: String, reason: &'static str },
+    NoWorkingFolder { script: String, paths: Vec<String> },
+    InvalidHost { script: String, error: InvalidHost },
+    Changed { skill_path: String, digest: Sha256, file: Place },
+    NoDigest { skill_path: String, reason: DigestError, file: Place },
 }
 
 /// The script that asks, and the key of its grant.

@@ -24,11 +24,11 @@ const DEFAULT_COLUMNS: usize = 80;
 /// What an output stream can display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Output {
-    /// `None` if the stream is not a terminal.
-    columns: Option<usize>,
+    /// The width of the terminal. `None` if the stream is not one.
+    pub columns: Option<usize>,
     /// Whether a line can be cleared and redrawn.
     redraws: bool,
-    colors: bool,
+    pub colors: bool,
 }
 
 /// The meaning of a text, which determines its color.
@@ -55,7 +55,7 @@ impl Output {
 
     fn of(stream: &(impl IsTerminal + AsFd)) -> Self {
         if !stream.is_terminal() {
-            return Self { columns: None, redraws: false, colors: false };
+            return Self::plain();
         }
         let reported = tcgetwinsize(stream).map_or(0, |size| usize::from(size.ws_col));
         let redraws = variable("TERM").is_some_and(|kind| kind != "dumb");
@@ -64,17 +64,17 @@ impl Output {
         Self { columns: Some(if reported == 0 { DEFAULT_COLUMNS } else { reported }), redraws, colors }
     }
 
+    /// A terminal with colors.
+    pub const fn colorful(columns: usize) -> Self {
+        Self { columns: Some(columns), redraws: true, colors: true }
+    }
+
+    pub const fn plain() -> Self {
+        Self { columns: None, redraws: false, colors: false }
+    }
+
     pub fn is_terminal(self) -> bool {
         self.columns.is_some()
-    }
-
-    /// The width of the terminal, or `None` if the stream is not one.
-    pub fn columns(self) -> Option<usize> {
-        self.columns
-    }
-
-    pub fn has_colors(self) -> bool {
-        self.colors
     }
 
     /// Colors a text if the stream displays colors.
@@ -130,11 +130,9 @@ fn escaped_json(json: &str) -> String {
     for character in json.chars() {
         if is_harmless(character) || character == '\n' {
             result.push(character);
-        } else {
-            let units =
-                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
-            result.push_str(&units);
+            continue;
         }
+        result.extend(character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
     }
     result
 }
@@ -142,6 +140,11 @@ fn escaped_json(json: &str) -> String {
 /// Prints lines, each followed by a line break.
 pub fn print_lines(lines: &[impl AsRef<str>]) -> anyhow::Result<()> {
     print(&lines.iter().map(|line| format!("{}\n", line.as_ref())).collect::<String>())
+}
+
+/// Prints a report: as JSON for programs, or as lines.
+pub fn print_report(json: bool, value: &impl Serialize, lines: &[impl AsRef<str>]) -> anyhow::Result<()> {
+    if json { print_json(value) } else { print_lines(lines) }
 }
 
 /// Prints an error and its hints to standard error.
@@ -157,17 +160,6 @@ pub fn print_note(message: &str) {
         None => format!("{line}\n"),
     };
     let _ = progress::Log.write_all(message.lines().map(shown).collect::<String>().as_bytes());
-}
-
-impl Output {
-    /// A terminal with colors.
-    pub const fn colorful(columns: usize) -> Self {
-        Self { columns: Some(columns), redraws: true, colors: true }
-    }
-
-    pub const fn plain() -> Self {
-        Self { columns: None, redraws: false, colors: false }
-    }
 }
 
 #[cfg(test)]

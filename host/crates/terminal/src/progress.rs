@@ -34,7 +34,7 @@ struct Screen {
 /// Enables progress if standard error is a terminal.
 pub fn enable() {
     let output = Output::error();
-    screen().columns = output.columns().filter(|_| output.redraws);
+    screen().columns = output.columns.filter(|_| output.redraws);
 }
 
 /// Enables progress for a server. Since a server logs what it does, only operations that may take minutes are displayed.

@@ -1,12 +1,11 @@
 //! JSON shapes that MCP tools, commands and the page of `skillcell ui` share.
 //!
-//! Owns how skills, problems and files look as JSON. Must not know who asks: no MCP types, no terminal, no HTTP.
+//! Owns how skills, problems, files, policies and results of runs look as JSON. Must not know who asks: no MCP types, no terminal, no HTTP.
 //!
-//! Start reading with [`skill`].
+//! Start reading with [`skill`], the shape that lists and searches extend.
 
 pub mod skill;
 pub mod problem;
-pub mod file;
 pub mod found;
 pub mod list;
 pub mod search;

@@ -1,6 +1,5 @@
 //! The shape of the answer to `skills_list`.
 
-use crate::json_length;
 use crate::problem::ProblemView;
 use crate::skill::SkillView;
 use bindings::types::{Problem, SkillModel};
@@ -28,33 +27,6 @@ impl ListOptions {
     }
 }
 
-/// As many skills as fit into one answer.
-#[derive(Default)]
-struct Fitted {
-    skills: Vec<SkillView>,
-    bytes: usize,
-    total: usize,
-    full: bool,
-}
-
-impl Fitted {
-    fn add(&mut self, skill: SkillView, max_bytes: usize) {
-        if self.full {
-            return;
-        }
-        let texts =
-            [&skill.install_name, &skill.meta.name, &skill.meta.description, &skill.skill_path, &skill.skill_file];
-        // Field names and punctuation come on top of the texts.
-        let bytes = 100 + texts.into_iter().chain(&skill.body).map(|text| json_length(text)).sum::<usize>();
-        if self.bytes + bytes > max_bytes && !self.skills.is_empty() {
-            self.full = true;
-        } else {
-            self.bytes += bytes;
-            self.skills.push(skill);
-        }
-    }
-}
-
 #[derive(Serialize)]
 pub struct ListView {
     pub skills: Vec<SkillView>,
@@ -77,24 +49,29 @@ impl ListView {
     ) -> Result<Self, AskError> {
         let ListOptions { query, with_bodies, model, max_bytes, max_problems } = options;
         let asked = catalog.ask_all(move |engine, _| {
-            let mut fitted = Fitted::default();
-            let mut start = 0;
+            let mut skills: Vec<SkillView> = Vec::new();
+            let (mut start, mut bytes) = (0, 0);
             loop {
                 let page = engine.skills(query.as_deref(), model, start, PAGE)?;
-                fitted.total = page.total as usize;
-                let last = page.skills.len() < PAGE as usize;
+                let mut is_last = page.skills.len() < PAGE as usize;
                 start += PAGE;
                 for skill in page.skills {
                     // One body at a time: the next may not fit.
-                    let body = if with_bodies && !fitted.full { Some(engine.body(&skill.file)?) } else { None };
-                    fitted.add(SkillView { body, ..skill.into() }, max_bytes);
+                    let body = if with_bodies { Some(engine.body(&skill.file)?) } else { None };
+                    let skill = SkillView { body, ..skill.into() };
+                    bytes += skill.json_length();
+                    if bytes > max_bytes && !skills.is_empty() {
+                        is_last = true;
+                        break;
+                    }
+                    skills.push(skill);
                 }
-                if last || fitted.full {
-                    return Ok((fitted, engine.problems(max_problems)?));
+                if is_last {
+                    return Ok((skills, page.total as usize, engine.problems(max_problems)?));
                 }
             }
         });
-        let (Fitted { skills, total, .. }, mut problems) = asked.await?;
+        let (skills, total, mut problems) = asked.await?;
         problems.extend(more);
         problems.truncate(max_problems as usize);
         let omitted = total.saturating_sub(skills.len());

@@ -19,29 +19,17 @@ pub struct ProblemView {
 
 impl ProblemView {
     pub fn new(problem: Problem, roots: &[SkillRoot]) -> Self {
-        Self {
-            root: label(roots, problem.location.root),
-            file: problem.location.path,
-            line: problem.line,
-            severity: severity_name(problem.severity),
-            code: problem.code,
-            message: problem.message,
-            advice: problem.advice,
-        }
+        let Problem { location, line, severity, code, message, advice, .. } = problem;
+        let (root, severity) = (label(roots, location.root), severity_name(severity));
+        Self { root, file: location.path, line, severity, code, message, advice }
     }
 }
 
 impl From<ScorerProblem> for ProblemView {
     fn from(problem: ScorerProblem) -> Self {
-        Self {
-            root: "scorer".to_owned(),
-            file: problem.name,
-            line: None,
-            severity: severity_name(Severity::Warning),
-            code: problem.code.to_owned(),
-            message: problem.message,
-            advice: problem.advice,
-        }
+        let ScorerProblem { name, code, message, advice } = problem;
+        let (root, severity) = ("scorer".to_owned(), severity_name(Severity::Warning));
+        Self { root, file: name, line: None, severity, code: code.to_owned(), message, advice }
     }
 }
 
@@ -52,7 +40,6 @@ pub fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
-/// The label of a root.
 pub fn label(roots: &[SkillRoot], number: u32) -> String {
     roots.get(number as usize).map(|root| root.label.clone()).unwrap_or_default()
 }

@@ -38,12 +38,12 @@ impl SearchView {
         model: Option<SkillModel>,
         limit: u32,
     ) -> Result<Self, SearchError> {
-        match query.split_ascii_whitespace().count() {
-            0 => return Err(SearchError::Query("query must contain a word".to_owned())),
-            1..=MAX_WORDS => {}
-            words => {
-                return Err(SearchError::Query(format!("query has {words} words, and must have at most {MAX_WORDS}")));
-            }
+        let words = query.split_ascii_whitespace().count();
+        if words == 0 {
+            return Err(SearchError::Query("query must contain a word".to_owned()));
+        }
+        if words > MAX_WORDS {
+            return Err(SearchError::Query(format!("query has {words} words, and must have at most {MAX_WORDS}")));
         }
         let wanted = query.clone();
         let found = catalog.rank_all(move |ranker, _| ranker.search(&wanted, model, limit)).await?;

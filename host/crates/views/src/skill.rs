@@ -1,5 +1,6 @@
 //! A skill in `skills_list` and `skills_search`.
 
+use crate::json_length;
 use bindings::types::{SkillModel, Summary};
 use serde::Serialize;
 
@@ -32,16 +33,19 @@ pub fn model_name(model: SkillModel) -> &'static str {
     }
 }
 
+impl SkillView {
+    /// Returns the approximate length as JSON, in bytes.
+    pub fn json_length(&self) -> usize {
+        let texts = [&self.install_name, &self.meta.name, &self.meta.description, &self.skill_path, &self.skill_file];
+        // Field names and punctuation come on top of the texts.
+        100 + texts.into_iter().chain(&self.body).map(|text| json_length(text)).sum::<usize>()
+    }
+}
+
 impl From<Summary> for SkillView {
     fn from(skill: Summary) -> Self {
-        Self {
-            install_name: skill.install_name,
-            meta: Meta { name: skill.name, description: skill.description },
-            skill_path: skill.skill_path,
-            skill_file: skill.file.path,
-            body: None,
-            display_name: skill.display_name,
-            model: skill.model,
-        }
+        let Summary { install_name, name, description, skill_path, file, display_name, model, .. } = skill;
+        let meta = Meta { name, description };
+        Self { install_name, meta, skill_path, skill_file: file.path, body: None, display_name, model }
     }
 }

@@ -1,9 +1,10 @@
 //! The known clients, and the files in which they configure servers.
 
 use super::document::Format::{self, Json, Jsonc, JsoncTrailingCommas as Loose, Toml};
-use Scope::{Project, User};
+use crate::cli::serve::preflight::Environment;
 use clap::ValueEnum;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// A client whose settings this program can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -16,7 +17,7 @@ pub enum Client {
 }
 
 /// Who a server is configured for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Scope {
     /// For you, in all projects
     User,
@@ -30,8 +31,10 @@ pub fn name_of(value: &impl ValueEnum) -> String {
 }
 
 /// A file in which a client configures servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 pub struct ConfigFile {
+    /// `None` if this program cannot write the client's settings.
+    pub client: Option<Client>,
     /// The name of the client.
     pub title: &'static str,
     pub scope: Scope,
@@ -40,85 +43,65 @@ pub struct ConfigFile {
     pub format: Format,
     /// The key of the object that has the servers.
     pub servers: &'static str,
-    system: System,
 }
 
 /// The folder that a path is relative to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Base {
-    /// A folder below the home folder.
-    Home(&'static str),
-    /// The folder in an environment variable, by default one below the home folder.
-    Variable {
-        variable: &'static str,
+    /// The absolute folder in an environment variable, by default one below the home folder.
+    User {
+        variable: Option<&'static str>,
         below_home: &'static str,
     },
     Project,
 }
 
-/// The operating system on which a client uses the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum System {
-    Any,
-    Mac,
-    Other,
-}
+const CLAUDE: Base = Base::User { variable: Some("CLAUDE_CONFIG_DIR"), below_home: "" };
+const CODEX: Base = Base::User { variable: Some("CODEX_HOME"), below_home: ".codex" };
+const XDG: Base = Base::User { variable: Some("XDG_CONFIG_HOME"), below_home: ".config" };
+const HOME: Base = Base::User { variable: None, below_home: "" };
+const MAC: Base = Base::User { variable: None, below_home: "Library/Application Support" };
 
-const CLAUDE: Base = Base::Variable { variable: "CLAUDE_CONFIG_DIR", below_home: "" };
-const CODEX: Base = Base::Variable { variable: "CODEX_HOME", below_home: ".codex" };
-const XDG: Base = Base::Variable { variable: "XDG_CONFIG_HOME", below_home: ".config" };
-const HOME: Base = Base::Home("");
-const MAC: Base = Base::Home("Library/Application Support");
+/// The folder that clients only use on other operating systems.
+const FOREIGN: Base = if cfg!(target_os = "macos") { XDG } else { MAC };
 
-/// Every known file, with its client if this program can write its settings.
-const ALL: [(Option<Client>, ConfigFile); 14] = [
-    (Some(Client::Claude), file("Claude Code", User, CLAUDE, ".claude.json", Json, "mcpServers")),
-    (Some(Client::Claude), file("Claude Code", Project, Base::Project, ".mcp.json", Json, "mcpServers")),
-    (Some(Client::Codex), file("Codex", User, CODEX, "config.toml", Toml, "mcp_servers")),
-    (Some(Client::Codex), file("Codex", Project, Base::Project, ".codex/config.toml", Toml, "mcp_servers")),
-    (Some(Client::Cursor), file("Cursor", User, HOME, ".cursor/mcp.json", Loose, "mcpServers")),
-    (Some(Client::Cursor), file("Cursor", Project, Base::Project, ".cursor/mcp.json", Loose, "mcpServers")),
-    (Some(Client::Vscode), file("VS Code", User, XDG, "Code/User/mcp.json", Loose, "servers").on(System::Other)),
-    (Some(Client::Vscode), file("VS Code", User, MAC, "Code/User/mcp.json", Loose, "servers").on(System::Mac)),
-    (Some(Client::Vscode), file("VS Code", Project, Base::Project, ".vscode/mcp.json", Loose, "servers")),
-    (Some(Client::Gemini), file("Gemini", User, HOME, ".gemini/settings.json", Jsonc, "mcpServers")),
-    (Some(Client::Gemini), file("Gemini", Project, Base::Project, ".gemini/settings.json", Jsonc, "mcpServers")),
-    (None, file("Claude", User, XDG, "Claude/claude_desktop_config.json", Json, "mcpServers")),
-    (None, file("Claude", User, MAC, "Claude/claude_desktop_config.json", Json, "mcpServers")),
-    (None, file("Windsurf", User, HOME, ".codeium/windsurf/mcp_config.json", Loose, "mcpServers")),
+const ALL: [ConfigFile; 14] = [
+    file(Some(Client::Claude), "Claude Code", CLAUDE, ".claude.json", Json, "mcpServers"),
+    file(Some(Client::Claude), "Claude Code", Base::Project, ".mcp.json", Json, "mcpServers"),
+    file(Some(Client::Codex), "Codex", CODEX, "config.toml", Toml, "mcp_servers"),
+    file(Some(Client::Codex), "Codex", Base::Project, ".codex/config.toml", Toml, "mcp_servers"),
+    file(Some(Client::Cursor), "Cursor", HOME, ".cursor/mcp.json", Loose, "mcpServers"),
+    file(Some(Client::Cursor), "Cursor", Base::Project, ".cursor/mcp.json", Loose, "mcpServers"),
+    file(Some(Client::Vscode), "VS Code", XDG, "Code/User/mcp.json", Loose, "servers"),
+    file(Some(Client::Vscode), "VS Code", MAC, "Code/User/mcp.json", Loose, "servers"),
+    file(Some(Client::Vscode), "VS Code", Base::Project, ".vscode/mcp.json", Loose, "servers"),
+    file(Some(Client::Gemini), "Gemini", HOME, ".gemini/settings.json", Jsonc, "mcpServers"),
+    file(Some(Client::Gemini), "Gemini", Base::Project, ".gemini/settings.json", Jsonc, "mcpServers"),
+    file(None, "Claude", XDG, "Claude/claude_desktop_config.json", Json, "mcpServers"),
+    file(None, "Claude", MAC, "Claude/claude_desktop_config.json", Json, "mcpServers"),
+    file(None, "Windsurf", HOME, ".codeium/windsurf/mcp_config.json", Loose, "mcpServers"),
 ];
 
 const fn file(
+    client: Option<Client>,
     title: &'static str,
-    scope: Scope,
     base: Base,
     path: &'static str,
     format: Format,
     servers: &'static str,
 ) -> ConfigFile {
-    ConfigFile { title, scope, base, path, format, servers, system: System::Any }
-}
-
-/// The folders of this machine that paths are relative to.
-pub struct BaseFolders<'a> {
-    pub home: Option<&'a Path>,
-    pub project: &'a Path,
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    let scope = if matches!(base, Base::Project) { Scope::Project } else { Scope::User };
+    ConfigFile { client, title, scope, base, path, format, servers }
 }
 
 impl ConfigFile {
-    const fn on(self, system: System) -> Self {
-        Self { system, ..self }
-    }
-
     /// The path of the file on this machine, or `None` if the home folder is unknown.
-    pub fn path_in(&self, bases: &BaseFolders<'_>) -> Option<PathBuf> {
+    pub fn path_in(&self, environment: &Environment<'_>) -> Option<PathBuf> {
+        let absolute = |name| (environment.variable)(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
         let folder = match self.base {
-            Base::Project => bases.project.to_owned(),
-            Base::Home(below) => bases.home?.join(below),
-            Base::Variable { variable, below_home } => {
-                let configured = (bases.variable)(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
-                configured.or_else(|| bases.home.map(|home| home.join(below_home)))?
+            Base::Project => environment.working_folder.to_owned(),
+            Base::User { variable, below_home } => {
+                variable.and_then(absolute).or_else(|| Some(absolute("HOME")?.join(below_home)))?
             }
         };
         Some(folder.join(self.path))
@@ -127,60 +110,40 @@ impl ConfigFile {
 
 /// The file in which a client on this system configures servers of this scope.
 pub fn config_file(client: Client, scope: Scope) -> ConfigFile {
-    let system = if cfg!(target_os = "macos") { System::Mac } else { System::Other };
-    let mut files = ALL.into_iter().filter(|(owner, _)| *owner == Some(client)).map(|(_, file)| file);
-    let found = files.find(|file| file.scope == scope && (file.system == System::Any || file.system == system));
-    found.expect("every client has a file of either scope")
+    let is_wanted = |file: &ConfigFile| file.client == Some(client) && file.scope == scope && file.base != FOREIGN;
+    ALL.into_iter().find(is_wanted).expect("every client has a file of either scope")
 }
 
 /// The files that exist on this machine, without duplicates.
-pub fn existing(bases: &BaseFolders<'_>) -> Vec<(Option<Client>, ConfigFile, PathBuf)> {
-    let mut found: Vec<(Option<Client>, ConfigFile, PathBuf)> = Vec::new();
-    for (client, file) in ALL {
-        let Some(path) = file.path_in(bases).filter(|path| path.is_file()) else { continue };
-        if !found.iter().any(|(_, _, known)| *known == path) {
-            found.push((client, file, path));
-        }
-    }
-    found
+pub fn existing(environment: &Environment<'_>) -> Vec<(ConfigFile, PathBuf)> {
+    let mut seen = BTreeSet::new();
+    let paths = ALL.into_iter().filter_map(|file| Some((file, file.path_in(environment)?)));
+    paths.filter(|(_, path)| path.is_file() && seen.insert(path.clone())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
-    fn every_client_has_a_user_file_and_a_project_file() {
-        let no_variables = |_: &str| None;
-        let bases =
-            BaseFolders { home: Some(Path::new("/home/me")), project: Path::new("/srv"), variable: &no_variables };
-        for client in Client::value_variants() {
-            let [user, project] =
-                [Scope::User, Scope::Project].map(|scope| config_file(*client, scope).path_in(&bases).expect("a home"));
-            assert!(user.starts_with("/home/me") && project.starts_with("/srv"), "{user:?} {project:?}");
+    fn absolute_variables_set_the_folders_of_clients() {
+        for (variables, client, scope, expected) in [
+            (&[("HOME", "/me")][..], Client::Claude, Scope::User, Some("/me/.claude.json")),
+            (&[("HOME", "/me"), ("CODEX_HOME", "/x")], Client::Codex, Scope::User, Some("/x/config.toml")),
+            (&[("HOME", "/me"), ("CODEX_HOME", "x")], Client::Codex, Scope::User, Some("/me/.codex/config.toml")),
+            (&[("HOME", "me")], Client::Codex, Scope::User, None),
+            (&[("CODEX_HOME", "/x")], Client::Codex, Scope::User, Some("/x/config.toml")),
+            (&[], Client::Claude, Scope::User, None),
+            (&[], Client::Claude, Scope::Project, Some("/srv/.mcp.json")),
+        ] {
+            let variable = |name: &str| {
+                variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
+            };
+            let environment = Environment { variable: &variable, working_folder: Path::new("/srv") };
+            let path = config_file(client, scope).path_in(&environment);
+            assert_eq!(path.as_deref(), expected.map(Path::new), "{variables:?}");
         }
-        let without_home = BaseFolders { home: None, ..bases };
-        assert_eq!(config_file(Client::Claude, Scope::User).path_in(&without_home), None);
-        assert_eq!(
-            config_file(Client::Claude, Scope::Project).path_in(&without_home),
-            Some(PathBuf::from("/srv/.mcp.json"))
-        );
-    }
-
-    #[test]
-    fn a_variable_sets_the_folder_of_a_client() {
-        let codex_home = |name: &str| (name == "CODEX_HOME").then(|| "/elsewhere".to_owned());
-        let bases = BaseFolders { home: None, project: Path::new("/srv"), variable: &codex_home };
-        assert_eq!(
-            config_file(Client::Codex, Scope::User).path_in(&bases),
-            Some(PathBuf::from("/elsewhere/config.toml"))
-        );
-        let relative = |_: &str| Some("elsewhere".to_owned());
-        let bases = BaseFolders { home: Some(Path::new("/home/me")), project: Path::new("/srv"), variable: &relative };
-        assert_eq!(
-            config_file(Client::Codex, Scope::User).path_in(&bases),
-            Some(PathBuf::from("/home/me/.codex/config.toml"))
-        );
     }
 
     #[test]
@@ -188,8 +151,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join(".cursor")).unwrap();
         std::fs::write(home.path().join(".cursor/mcp.json"), "{}").unwrap();
-        let no_variables = |_: &str| None;
-        let bases = BaseFolders { home: Some(home.path()), project: home.path(), variable: &no_variables };
-        assert_eq!(existing(&bases).len(), 1);
+        let variable = |name: &str| (name == "HOME").then(|| home.path().display().to_string());
+        assert_eq!(existing(&Environment { variable: &variable, working_folder: home.path() }).len(), 1);
     }
 }

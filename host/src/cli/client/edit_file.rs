@@ -13,7 +13,6 @@ pub const MAX_BYTES: u64 = 64 << 20;
 /// How often an edit is retried if the file changes at the same time.
 const MAX_TRIES: usize = 5;
 
-/// The suffix of backups.
 const BACKUP_SUFFIX: &str = ".skillcell-backup";
 
 const BOM: &str = "\u{feff}";
@@ -46,12 +45,6 @@ pub enum EditError {
     Unwritable { path: PathBuf, reason: io::Error },
 }
 
-struct Content {
-    bytes: Vec<u8>,
-    /// `None` if there is no file.
-    metadata: Option<Metadata>,
-}
-
 /// Passes the text of a file to `edit`, or an empty text if there is no file, and writes the result. Does not touch the file
 /// if the result is `None`. A new file gets `mode`, as far as the umask allows. Returns the path of the backup of an existing
 /// one.
@@ -67,27 +60,27 @@ pub fn edit_file<E: From<EditError>>(
     let lock = || File::open(folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
     for _ in 0..MAX_TRIES {
         let mut guard = lock();
-        let before = read(path, &target)?;
-        let text = String::from_utf8(before.bytes).map_err(|_| EditError::NotText(path.to_owned()))?;
+        let (bytes, metadata) = read(path, &target)?;
+        let text = String::from_utf8(bytes).map_err(|_| EditError::NotText(path.to_owned()))?;
         let (bom, rest) = text.strip_prefix(BOM).map_or(("", text.as_str()), |rest| (BOM, rest));
         let Some(edited) = edit(rest)? else { return Ok(None) };
         // A rename would replace it all the same.
-        if before.metadata.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
+        if metadata.as_ref().is_some_and(|metadata| metadata.permissions().readonly()) {
             return Err(EditError::ReadOnly(path.to_owned()).into());
         }
         std::fs::create_dir_all(folder).map_err(unwritable)?;
         guard = guard.or_else(lock);
-        let permissions = Permissions::from_mode(if before.metadata.is_some() { 0o600 } else { mode });
+        let permissions = Permissions::from_mode(if metadata.is_some() { 0o600 } else { mode });
         let temporary = user_files::write_beside(&target, format!("{bom}{edited}").as_bytes(), permissions);
         let temporary = temporary.map_err(unwritable)?;
-        if let Some(metadata) = &before.metadata {
+        if let Some(metadata) = &metadata {
             keep_owner(temporary.as_file(), metadata).map_err(|_| EditError::OtherOwner(path.to_owned()))?;
         }
         temporary.as_file().sync_all().map_err(unwritable)?;
-        if read(path, &target)?.bytes != text.as_bytes() {
+        if read(path, &target)?.0 != text.as_bytes() {
             continue;
         }
-        let backup = before.metadata.map(|_| back_up(path, text.as_bytes())).transpose().map_err(unwritable)?;
+        let backup = metadata.map(|_| back_up(path, text.as_bytes())).transpose().map_err(unwritable)?;
         temporary.persist(&target).map_err(|error| unwritable(error.error))?;
         drop(guard);
         return Ok(backup);
@@ -97,7 +90,7 @@ pub fn edit_file<E: From<EditError>>(
 
 /// Returns the text of a file, or an empty text if there is no file.
 pub fn read_text(path: &Path) -> Result<String, EditError> {
-    let text = String::from_utf8(read(path, path)?.bytes).map_err(|_| EditError::NotText(path.to_owned()))?;
+    let text = String::from_utf8(read(path, path)?.0).map_err(|_| EditError::NotText(path.to_owned()))?;
     Ok(text.strip_prefix(BOM).map(str::to_owned).unwrap_or(text))
 }
 
@@ -109,13 +102,14 @@ fn target(path: &Path) -> Result<PathBuf, EditError> {
     }
 }
 
-fn read(path: &Path, target: &Path) -> Result<Content, EditError> {
+/// Returns the content and the metadata of a file; nothing if there is no file.
+fn read(path: &Path, target: &Path) -> Result<(Vec<u8>, Option<Metadata>), EditError> {
     let unreadable = |reason| EditError::Unreadable { path: path.to_owned(), reason };
     // Opening a FIFO must not block.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = match File::options().read(true).custom_flags(flags).open(target) {
         Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Content { bytes: Vec::new(), metadata: None }),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), None)),
         Err(error) => return Err(unreadable(error)),
     };
     let metadata = file.metadata().map_err(unreadable)?;
@@ -127,7 +121,7 @@ fn read(path: &Path, target: &Path) -> Result<Content, EditError> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(EditError::TooLarge(path.to_owned()));
     }
-    Ok(Content { bytes, metadata: Some(metadata) })
+    Ok((bytes, Some(metadata)))
 }
 
 /// Gives a new file the owner and permissions of the one that it replaces.
@@ -142,30 +136,22 @@ fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
 
 /// Writes a backup under a free name, unless one with the same content exists. Never overwrites a backup.
 fn back_up(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
-    let name = |number: usize| {
-        let mut name = OsString::from(path);
-        name.push(BACKUP_SUFFIX);
-        if number > 1 {
-            name.push(format!("-{number}"));
-        }
-        PathBuf::from(name)
-    };
-    for number in 1.. {
-        let backup = name(number);
+    let mut number = 1;
+    loop {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let mut backup = OsString::from(path);
+        backup.push(format!("{BACKUP_SUFFIX}{suffix}"));
+        let backup = PathBuf::from(backup);
         match File::options().write(true).create_new(true).mode(0o600).open(&backup) {
             Ok(mut file) => {
                 file.write_all(bytes).and_then(|()| file.sync_all())?;
                 return Ok(backup);
             }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                if read(&backup, &backup).is_ok_and(|copy| copy.bytes == bytes) {
-                    return Ok(backup);
-                }
-            }
-            Err(error) => return Err(error),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            Err(_) if read(&backup, &backup).is_ok_and(|(copy, _)| copy == bytes) => return Ok(backup),
+            Err(_) => number += 1,
         }
     }
-    unreachable!("there are more numbers than files")
 }
 
 #[cfg(test)]

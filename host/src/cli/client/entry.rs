@@ -3,9 +3,10 @@
 use super::config_files::{Client, Scope, name_of};
 use super::document::Members;
 use super::program;
+use anyhow::{Context as _, bail, ensure};
 use base::printable::printable;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const MAX_NAME_LENGTH: usize = 64;
 
@@ -17,40 +18,27 @@ pub struct Entry {
     pub arguments: Vec<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum EntryError {
-    #[error(
-        "`{}` is not a name that every client accepts\nhint: use up to {MAX_NAME_LENGTH} letters from a to z, digits, `-` and `_`, as in `skillcell`",
-        printable(.0)
-    )]
-    Name(String),
-    #[error("the path `{}` is not UTF-8, as settings must be\nhint: rename it, or create a link to it", printable(&.0.display().to_string()))]
-    NotText(PathBuf),
-    #[error(
-        "the path `{}` has a `$`, which {client} takes for a variable\nhint: create a link to it without a `$`",
-        printable(path)
-    )]
-    Variable { path: String, client: &'static str },
-    #[error("cannot find the path of this program: {0}")]
-    Program(std::io::Error),
-}
-
 impl Entry {
     /// Creates an entry that starts this program with these arguments.
-    pub fn new(name: String, arguments: Vec<String>, scope: Scope) -> Result<Self, EntryError> {
-        if !is_name(&name) {
-            return Err(EntryError::Name(name));
-        }
-        let program = path_text(&program::own_command(scope).map_err(EntryError::Program)?)?;
-        Ok(Self { name, program, arguments })
+    pub fn new(name: String, arguments: Vec<String>, scope: Scope) -> anyhow::Result<Self> {
+        ensure!(
+            is_name(&name),
+            "`{}` is not a name that every client accepts\nhint: use up to {MAX_NAME_LENGTH} letters from a to z, digits, `-` and `_`, as in `skillcell`",
+            printable(&name)
+        );
+        let program = program::own_command(scope).context("cannot find the path of this program")?;
+        Ok(Self { name, program: path_text(&program)?, arguments })
     }
 
     /// Rejects `$`, because all clients except Codex expand variables in their settings.
-    pub fn check_for(&self, client: Client, title: &'static str) -> Result<(), EntryError> {
+    pub fn check_for(&self, client: Client, title: &str) -> anyhow::Result<()> {
         let mut texts = std::iter::once(&self.program).chain(&self.arguments);
         match texts.find(|text| client != Client::Codex && text.contains('$')) {
-            Some(path) => Err(EntryError::Variable { path: path.clone(), client: title }),
             None => Ok(()),
+            Some(path) => bail!(
+                "the path `{}` has a `$`, which {title} takes for a variable\nhint: create a link to it without a `$`",
+                printable(path)
+            ),
         }
     }
 
@@ -92,8 +80,11 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// Converts a path to text, as settings need it.
-pub fn path_text(path: &Path) -> Result<String, EntryError> {
-    path.to_str().map(str::to_owned).ok_or_else(|| EntryError::NotText(path.to_owned()))
+pub fn path_text(path: &Path) -> anyhow::Result<String> {
+    path.to_str().map(str::to_owned).with_context(|| {
+        let path = printable(&path.display().to_string());
+        format!("the path `{path}` is not UTF-8, as settings must be\nhint: rename it, or create a link to it")
+    })
 }
 
 /// Quotes words for a shell and joins them.
@@ -119,7 +110,8 @@ mod tests {
     #[test]
     fn names_that_some_client_rejects_are_rejected() {
         for name in ["", "a b", "a.b", "été", "a\u{202e}b", "a\nb", &"x".repeat(65)] {
-            assert!(matches!(Entry::new(name.to_owned(), Vec::new(), Scope::User), Err(EntryError::Name(_))), "{name}");
+            let error = Entry::new(name.to_owned(), Vec::new(), Scope::User).unwrap_err().to_string();
+            assert!(error.contains("is not a name that every client accepts"), "{name}: {error}");
         }
         assert!(Entry::new("team_skills-2".to_owned(), Vec::new(), Scope::User).is_ok());
     }

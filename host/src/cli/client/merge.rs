@@ -54,10 +54,9 @@ pub fn insert_entry(
     let mut replaced = text.to_owned();
     if existing.is_object() {
         let path = [servers, name];
-        for (key, value) in members.0.iter().filter(|(key, _)| COMPARED_KEYS.contains(key)) {
-            if existing.get(key) != Some(value) {
-                replaced = format.edit(&replaced, &path, key, Some(value))?;
-            }
+        let compared = members.0.iter().filter(|(key, _)| COMPARED_KEYS.contains(key));
+        for (key, value) in compared.filter(|(key, value)| existing.get(key) != Some(value)) {
+            replaced = format.edit(&replaced, &path, key, Some(value))?;
         }
         for key in URL_KEYS.into_iter().filter(|key| existing.get(key).is_some()) {
             replaced = format.edit(&replaced, &path, key, None::<&Value>)?;
@@ -100,10 +99,8 @@ fn differences(existing: &Value, new: &Members) -> Vec<String> {
     let mut add_line = |sign: char, key: &str, value: &Value| {
         lines.push(printable_up_to(&format!("{sign} {key}: {value}"), MAX_LENGTH));
     };
-    for key in URL_KEYS {
-        if let Some(value) = existing.get(key) {
-            add_line('-', key, value);
-        }
+    for (key, value) in URL_KEYS.into_iter().filter_map(|key| Some((key, existing.get(key)?))) {
+        add_line('-', key, value);
     }
     for (key, new) in new.0.iter().filter(|(key, _)| COMPARED_KEYS.contains(key)) {
         match existing.get(key) {

@@ -1,12 +1,10 @@
 //! The output of `skillcell client`, as text and as JSON.
 
+use super::DEFAULT_NAME;
 use super::config_files::{Client, ConfigFile, Scope, name_of};
 use super::entry::{Entry, command_line};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-
-/// The default name of the server in a client.
-pub const DEFAULT_NAME: &str = "skillcell";
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -31,26 +29,32 @@ pub struct Report {
 
 impl Report {
     pub fn lines(&self) -> Vec<String> {
-        let (title, file, name) = (self.config_file.title, self.file.display(), &self.entry.name);
-        let mut lines = match &self.outcome {
-            Outcome::Shown => self.instructions(),
-            Outcome::Added => vec![format!("added `{name}` to {file}")],
-            Outcome::Replaced => vec![format!("changed `{name}` in {file}")],
-            Outcome::Removed => vec![format!("removed `{name}` from {file}")],
-            Outcome::Same => vec![format!("`{name}` is already in {file}")],
-            Outcome::Absent => vec![format!("there is no `{name}` in {file}")],
-            Outcome::Differs(differences) => {
-                let first = format!("`{name}` in {file} is different:");
-                let last = "nothing was changed; use `--force` to replace it, or `--name` to add another".to_owned();
-                let lines = differences.iter().map(|line| format!("  {line}"));
-                [first].into_iter().chain(lines).chain([last]).collect()
-            }
-        };
+        let (title, name) = (self.config_file.title, &self.entry.name);
+        let (_, mut lines) = self.result();
         lines.extend(self.backup.iter().map(|backup| format!("the previous file is saved as {}", backup.display())));
         if matches!(self.outcome, Outcome::Added | Outcome::Replaced) {
             lines.push(format!("restart {title} to use the server `{name}`"));
         }
         lines
+    }
+
+    /// The outcome as a word for programs, and as text.
+    fn result(&self) -> (&'static str, Vec<String>) {
+        let (file, name) = (self.file.display(), &self.entry.name);
+        match &self.outcome {
+            Outcome::Shown => ("shown", self.instructions()),
+            Outcome::Added => ("added", vec![format!("added `{name}` to {file}")]),
+            Outcome::Replaced => ("replaced", vec![format!("changed `{name}` in {file}")]),
+            Outcome::Removed => ("removed", vec![format!("removed `{name}` from {file}")]),
+            Outcome::Same => ("already there", vec![format!("`{name}` is already in {file}")]),
+            Outcome::Absent => ("not there", vec![format!("there is no `{name}` in {file}")]),
+            Outcome::Differs(differences) => {
+                let first = format!("`{name}` in {file} is different:");
+                let last = "nothing was changed; use `--force` to replace it, or `--name` to add another".to_owned();
+                let lines = differences.iter().map(|line| format!("  {line}"));
+                ("differs", [first].into_iter().chain(lines).chain([last]).collect())
+            }
+        }
     }
 
     fn instructions(&self) -> Vec<String> {
@@ -93,15 +97,6 @@ impl Report {
     }
 
     pub fn view(&self) -> Value {
-        let result = match self.outcome {
-            Outcome::Shown => "shown",
-            Outcome::Added => "added",
-            Outcome::Replaced => "replaced",
-            Outcome::Same => "already there",
-            Outcome::Differs(_) => "differs",
-            Outcome::Removed => "removed",
-            Outcome::Absent => "not there",
-        };
         let differences = if let Outcome::Differs(lines) = &self.outcome { Some(lines) } else { None };
         json!({
             "client": name_of(&self.client),
@@ -112,7 +107,7 @@ impl Report {
             "args": self.entry.arguments,
             "snippet": self.snippet(),
             "own_command": self.entry.client_command(self.client, self.config_file.scope),
-            "result": result,
+            "result": self.result().0,
             "differences": differences,
             "backup": self.backup.as_ref().map(|backup| backup.display().to_string()),
         })

@@ -71,10 +71,7 @@ fn keep_lines(original: &str, edited: &str, comments: &str) -> String {
     let before = old.iter().zip(&new).take_while(same).count();
     let after = old[before..].iter().rev().zip(new[before..].iter().rev()).take_while(same).count();
     let middle = comments.lines().map(str::to_owned).chain(new[before..new.len() - after].iter().map(content));
-    let mut kept = String::with_capacity(edited.len() + 512);
-    for line in &old[..before] {
-        kept.push_str(line);
-    }
+    let mut kept = old[..before].concat();
     for line in middle {
         if !kept.is_empty() && !kept.ends_with('\n') {
             kept.push_str(newline);
@@ -82,10 +79,7 @@ fn keep_lines(original: &str, edited: &str, comments: &str) -> String {
         kept.push_str(&line);
         kept.push_str(newline);
     }
-    for line in &old[old.len() - after..] {
-        kept.push_str(line);
-    }
-    kept
+    kept + &old[old.len() - after..].concat()
 }
 
 #[cfg(test)]

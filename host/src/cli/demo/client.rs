@@ -4,11 +4,10 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 pub struct Client {
     server: Child,
-    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     last_id: u64,
 }
@@ -19,16 +18,14 @@ impl Client {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
         // A separate home keeps the user's grants and records out of the demo.
-        command.env("HOME", home).env_remove("SKILLCELL_CONFIG");
-        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        command.env("HOME", home);
+        for name in ["SKILLCELL_CONFIG", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
             command.env_remove(name);
         }
         command.args(["serve", "--quiet"]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().context("cannot start the server")?;
-        let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
-            bail!("no pipes to the server")
-        };
-        let mut client = Self { server, input: Some(input), output: BufReader::new(output), last_id: 0 };
+        let output = server.stdout.take().context("no pipes to the server")?;
+        let mut client = Self { server, output: BufReader::new(output), last_id: 0 };
         let name = json!({"name": "skillcell demo", "version": env!("CARGO_PKG_VERSION")});
         client
             .request("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": name}))?;
@@ -57,15 +54,14 @@ impl Client {
     }
 
     fn send(&mut self, message: &Value) -> anyhow::Result<()> {
-        let input = self.input.as_mut().context("the session is over")?;
+        let input = self.server.stdin.as_mut().context("no pipes to the server")?;
         writeln!(input, "{message}").context("the server ended")
     }
 }
 
 impl Drop for Client {
-    /// Closing its input is the signal for the server to exit.
+    /// Waiting closes the input of the server first, which is the signal for it to exit.
     fn drop(&mut self) {
-        self.input = None;
         let _ = self.server.wait();
     }
 }

@@ -3,43 +3,36 @@
 
 use super::report::Check;
 use crate::cli::Serve;
-use crate::cli::client::config_files::{self, BaseFolders, Client, ConfigFile};
+use crate::cli::client::config_files::{self, ConfigFile};
 use crate::cli::client::merge::{self, MergeError};
-use crate::cli::client::{edit_file, entry, program};
+use crate::cli::client::{DEFAULT_NAME, edit_file, entry, program};
 use crate::cli::serve::preflight::{self, Environment};
 use base::environment::variable;
 use library::roots::split_lists;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The default name of this server.
-const SERVER_NAME: &str = "skillcell";
-
 /// Keys of an entry for a server reached over HTTP.
 const URL_KEYS: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
 /// A settings file of a client that exists.
 struct ClientFile<'a> {
-    client: Option<Client>,
-    config_file: &'a ConfigFile,
-    path: &'a Path,
+    config_file: ConfigFile,
+    path: PathBuf,
     /// The folder in which clients are assumed to start servers.
     project: &'a Path,
 }
 
-pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
-    let bases = BaseFolders { home, project, variable: &variable };
+pub fn checks(project: &Path) -> Vec<Check> {
     let mut has_entry = false;
     let mut checks = Vec::new();
-    for (client, config_file, path) in config_files::existing(&bases) {
-        let file = ClientFile { client, config_file: &config_file, path: &path, project };
+    let environment = Environment { variable: &variable, working_folder: project };
+    for (config_file, path) in config_files::existing(&environment) {
+        let file = ClientFile { config_file, path, project };
         match file.entries() {
             Ok(entries) if entries.is_empty() => {
-                checks.push(Check::ok(format!(
-                    "{}: {} has no entry for {SERVER_NAME}",
-                    config_file.title,
-                    path.display()
-                )));
+                let (title, path) = (config_file.title, file.path.display());
+                checks.push(Check::ok(format!("{title}: {path} has no entry for {DEFAULT_NAME}")));
             }
             Ok(entries) => {
                 has_entry = true;
@@ -50,7 +43,7 @@ pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
     }
     if !has_entry {
         checks.push(Check::warn(
-            format!("no client has an entry for {SERVER_NAME}"),
+            format!("no client has an entry for {DEFAULT_NAME}"),
             "run `skillcell client claude DIR --write`, or the same for codex, cursor, vscode or gemini",
         ));
     }
@@ -60,23 +53,20 @@ pub fn checks(home: Option<&Path>, project: &Path) -> Vec<Check> {
 impl ClientFile<'_> {
     /// The entries for this server, including those of Claude Code for single projects.
     fn entries(&self) -> Result<Vec<(String, Value)>, Check> {
-        let ConfigFile { title, format, servers, .. } = *self.config_file;
+        let ConfigFile { title, format, servers, .. } = self.config_file;
         let path = self.path.display();
-        let text = edit_file::read_text(self.path).map_err(|error| Check::warned(&format!("{title}: {error}")))?;
+        let text = edit_file::read_text(&self.path).map_err(|error| Check::warned(&format!("{title}: {error}")))?;
         let settings = format.read(&text).map_err(|error| {
             let what = format!("{title}: {path} cannot be parsed: {error}");
             let advice = format!("fix it; {title} cannot read it either");
-            if text.contains(SERVER_NAME) { Check::fail(what, advice) } else { Check::warn(what, advice) }
+            if text.contains(DEFAULT_NAME) { Check::fail(what, advice) } else { Check::warn(what, advice) }
         })?;
         let warning = |error: MergeError| Check::warn(format!("{title}: {path}: {error}"), "check the file");
         let shared = merge::entries(&settings, servers).map_err(warning)?;
         let project =
             self.project.to_str().and_then(|project| settings.get("projects")?.get(project)?.get(servers)?.as_object());
-        let entries = shared.into_iter().chain(project).flatten();
-        Ok(entries
-            .filter(|(name, entry)| is_ours(name, entry))
-            .map(|(name, entry)| (name.clone(), entry.clone()))
-            .collect())
+        let ours = shared.into_iter().chain(project).flatten().filter(|(name, entry)| is_ours(name, entry));
+        Ok(ours.map(|(name, entry)| (name.clone(), entry.clone())).collect())
     }
 
     /// One check for everything that keeps an entry from working, or a single one that it works.
@@ -91,20 +81,16 @@ impl ClientFile<'_> {
             return vec![Check::fail(format!("{label} has no command"), advice)];
         };
         let Some(program) = program::find(command) else {
-            return vec![Check::fail(
-                format!("{label} starts `{command}`, which is missing or not executable"),
-                advice,
-            )];
+            let what = format!("{label} starts `{command}`, which is missing or not executable");
+            return vec![Check::fail(what, advice)];
         };
         let mut checks = Vec::new();
-        if is_disabled(entry) {
+        if entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false)) {
             checks.push(Check::warn(format!("{label} is disabled"), format!("enable it in {title}")));
         }
         if command.contains('/') && !Path::new(command).is_absolute() {
-            checks.push(Check::warn(
-                format!("{label} starts `{command}`, which depends on the working folder of {title}"),
-                &advice,
-            ));
+            let what = format!("{label} starts `{command}`, which depends on the working folder of {title}");
+            checks.push(Check::warn(what, &advice));
         }
         if !program::is_called_skillcell(command) {
             checks.push(Check::ok(format!("{label} starts `{command}`, which is not checked further")));
@@ -112,10 +98,9 @@ impl ClientFile<'_> {
         }
         let own = std::env::current_exe().unwrap_or_default();
         if !program::is_same(&program, &own) {
-            checks.push(Check::warn(
-                format!("{label} starts a different program, {}; this one is {}", program.display(), own.display()),
-                &advice,
-            ));
+            let (other, own) = (program.display(), own.display());
+            let what = format!("{label} starts a different program, {other}; this one is {own}");
+            checks.push(Check::warn(what, &advice));
         }
         let arguments = arguments(entry);
         match arguments.as_ref().and_then(|arguments| preflight::parse_serve(arguments.iter().copied())) {
@@ -137,9 +122,11 @@ impl ClientFile<'_> {
 
     /// How to rewrite an entry of this name.
     fn rewrite_advice(&self, name: &str) -> String {
-        let Some(client) = self.client.filter(|_| entry::is_name(name)) else { return "correct the entry".to_owned() };
+        let Some(client) = self.config_file.client.filter(|_| entry::is_name(name)) else {
+            return "correct the entry".to_owned();
+        };
         let project = if self.config_file.scope == config_files::Scope::Project { " --scope project" } else { "" };
-        let name = if name == SERVER_NAME { String::new() } else { format!(" --name {name}") };
+        let name = if name == DEFAULT_NAME { String::new() } else { format!(" --name {name}") };
         format!("rewrite it: `skillcell client {} DIR{project}{name} --write --force`", config_files::name_of(&client))
     }
 
@@ -165,24 +152,20 @@ impl ClientFile<'_> {
 
     /// Warns about a folder of an entry that is relative or does not exist.
     fn check_folder(&self, label: &str, folder: &str) -> Option<Check> {
-        let path = PathBuf::from(folder);
-        if path.is_relative() {
-            let what =
-                format!("{label} serves `{folder}`, which depends on the working folder of {}", self.config_file.title);
+        let title = self.config_file.title;
+        if Path::new(folder).is_relative() {
+            let what = format!("{label} serves `{folder}`, which depends on the working folder of {title}");
             return Some(Check::warn(what, "use absolute paths"));
         }
         let advice = "create it, or correct the entry; its skills are served as soon as it exists";
-        (!path.is_dir()).then(|| Check::warn(format!("{label} serves {folder}, which is not a folder"), advice))
+        let is_missing = !Path::new(folder).is_dir();
+        is_missing.then(|| Check::warn(format!("{label} serves {folder}, which is not a folder"), advice))
     }
 }
 
 fn is_ours(name: &str, entry: &Value) -> bool {
     let command = entry.get("command").and_then(Value::as_str);
-    name == SERVER_NAME || command.is_some_and(program::is_called_skillcell)
-}
-
-fn is_disabled(entry: &Value) -> bool {
-    entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false))
+    name == DEFAULT_NAME || command.is_some_and(program::is_called_skillcell)
 }
 
 /// The arguments of an entry, if they are strings.

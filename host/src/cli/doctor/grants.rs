@@ -21,40 +21,27 @@ pub fn checks(enabled: bool, grants: &Grants, inventory: Option<&Inventory>) -> 
 fn checks_of(entry: &Entry, inventory: Option<&Inventory>, file: &Path) -> Vec<Check> {
     let Entry { root, skill_path, grant } = entry;
     let name = format!("`{skill_path}` in {}", root.display());
-    let mut checks = vec![match find(entry, inventory) {
-        Ok(pin) => check_pin(&name, grant, pin, file),
+    let inventory = inventory.ok_or("no root can be read");
+    let digest = inventory.and_then(|inventory| Ok(inventory.digests.get(inventory.skill_of(entry)?)));
+    let mut checks = vec![match digest {
+        Ok(digest) => check_pin(&name, grant, digest, file),
         Err(missing) => Check::warn(
             format!("{name}: {missing}, so the grant has no effect"),
             format!("correct it under `grants` in {}", file.display()),
         ),
     }];
-    let unset = grant.variables.iter().filter(|name| variable(name).is_none());
-    checks.extend(unset.map(|variable| {
-        Check::warn(
-            format!("{name}: the variable {variable} is granted but not set"),
-            "set it where the server is started",
-        )
-    }));
-    let missing = grant.read.iter().chain(&grant.write).filter(|path| !path.exists());
-    checks.extend(missing.map(|path| {
-        Check::warn(
-            format!("{name}: {} is granted but does not exist", path.display()),
-            format!("create it, or correct it in {}", file.display()),
-        )
-    }));
+    for variable in grant.variables.iter().filter(|name| variable(name).is_none()) {
+        let what = format!("{name}: the variable {variable} is granted but not set");
+        checks.push(Check::warn(what, "set it where the server is started"));
+    }
+    for path in grant.read.iter().chain(&grant.write).filter(|path| !path.exists()) {
+        let what = format!("{name}: {} is granted but does not exist", path.display());
+        checks.push(Check::warn(what, format!("create it, or correct it in {}", file.display())));
+    }
     checks
 }
 
-/// The digest of the skill that a grant is for, if the grant is pinned; otherwise why the grant has no effect.
-fn find<'a>(
-    entry: &Entry,
-    inventory: Option<&'a Inventory>,
-) -> Result<Option<&'a Result<Sha256, String>>, &'static str> {
-    let inventory = inventory.ok_or("no root can be read")?;
-    Ok(inventory.digests.get(inventory.skill_of(entry)?))
-}
-
-/// Describes a grant, or fails if it is pinned to a different version of the skill.
+/// Describes a grant, or fails if it is pinned to a different version of the skill than the one `now`.
 fn check_pin(name: &str, grant: &Grant, now: Option<&Result<Sha256, String>>, file: &Path) -> Check {
     match (grant.digest, now) {
         (Some(pinned), Some(Ok(digest))) if pinned != *digest => Check::fail(
@@ -70,17 +57,13 @@ fn check_pin(name: &str, grant: &Grant, now: Option<&Result<Sha256, String>>, fi
 }
 
 fn describe(grant: &Grant) -> String {
-    let paths = |verb: &str, paths: &[PathBuf]| {
-        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        (!paths.is_empty()).then(|| format!("{verb} {}", paths.join(", ")))
-    };
-    let variables: Vec<&str> = grant.variables.iter().map(String::as_str).collect();
-    let hosts: Vec<String> = grant.hosts.iter().map(ToString::to_string).collect();
+    let list = |verb: &str, items: Vec<String>| (!items.is_empty()).then(|| format!("{verb} {}", items.join(", ")));
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
     let parts = [
-        paths("read", &grant.read),
-        paths("write", &grant.write),
-        (!variables.is_empty()).then(|| format!("variables {}", variables.join(", "))),
-        (!hosts.is_empty()).then(|| format!("connect to {}", hosts.join(", "))),
+        list("read", paths(&grant.read)),
+        list("write", paths(&grant.write)),
+        list("variables", grant.variables.iter().cloned().collect()),
+        list("connect to", grant.hosts.iter().map(ToString::to_string).collect()),
         grant.digest.map(|digest| format!("pinned to {digest}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -28,31 +28,35 @@ pub struct Check {
 }
 
 impl Check {
+    /// Escapes and truncates the texts.
+    fn new(state: State, what: &str, advice: Option<&str>) -> Self {
+        let printable = |text: &str| printable_up_to(text, MAX_LENGTH);
+        Self { state, what: printable(what), advice: advice.map(printable) }
+    }
+
     pub fn ok(what: impl AsRef<str>) -> Self {
-        Self { state: State::Ok, what: cleaned(what.as_ref()), advice: None }
+        Self::new(State::Ok, what.as_ref(), None)
     }
 
     pub fn warn(what: impl AsRef<str>, advice: impl AsRef<str>) -> Self {
-        Self { state: State::Warn, advice: Some(cleaned(advice.as_ref())), ..Self::ok(what) }
+        Self::new(State::Warn, what.as_ref(), Some(advice.as_ref()))
     }
 
     pub fn fail(what: impl AsRef<str>, advice: impl AsRef<str>) -> Self {
-        Self { state: State::Fail, ..Self::warn(what, advice) }
+        Self::new(State::Fail, what.as_ref(), Some(advice.as_ref()))
+    }
+
+    /// A warning from an error message, whose hint becomes the advice.
+    pub fn warned(error: &impl ToString) -> Self {
+        let message = error.to_string();
+        let (what, advice) =
+            message.split_once("\nhint: ").map_or((&*message, None), |(what, hint)| (what, Some(hint)));
+        Self::new(State::Warn, what, advice)
     }
 
     /// A failure from an error message, whose hint becomes the advice.
     pub fn failed(error: &impl ToString) -> Self {
-        Self { state: State::Fail, ..Self::from_message(&error.to_string()) }
-    }
-
-    /// A warning from an error message, whose hint becomes the advice.
-    pub fn warned(message: &impl ToString) -> Self {
-        Self { state: State::Warn, ..Self::from_message(&message.to_string()) }
-    }
-
-    fn from_message(message: &str) -> Self {
-        let (what, advice) = message.split_once("\nhint: ").map_or((message, None), |(what, hint)| (what, Some(hint)));
-        Self { advice: advice.map(cleaned), ..Self::ok(what) }
+        Self { state: State::Fail, ..Self::warned(error) }
     }
 
     fn lines(&self, output: Output) -> impl Iterator<Item = String> {
@@ -65,11 +69,6 @@ impl Check {
         let advice = self.advice.iter().map(|advice| format!("        {advice}"));
         std::iter::once(format!("  {state}  {}", self.what)).chain(advice)
     }
-}
-
-/// Escapes and truncates a text.
-fn cleaned(text: &str) -> String {
-    printable_up_to(text, MAX_LENGTH)
 }
 
 #[derive(Default)]
@@ -123,10 +122,9 @@ mod tests {
     fn a_hint_becomes_advice_and_control_characters_are_escaped() {
         let mut report = Report::default();
         report.add("roots", vec![Check::ok("a\nb\u{202e}"), Check::failed(&"it broke\nhint: fix it")]);
-        let lines = ["roots", "  ok    a\\nb\\u{202e}", "  fail  it broke", "        fix it", ""];
-        let shown = report.lines(Output::plain());
-        assert_eq!(shown[..5], lines);
-        assert_eq!(shown[5], "1 failure, 0 warnings");
+        let lines =
+            ["roots", "  ok    a\\nb\\u{202e}", "  fail  it broke", "        fix it", "", "1 failure, 0 warnings"];
+        assert_eq!(report.lines(Output::plain()), lines);
         assert!(report.has_failed());
     }
 }

@@ -14,7 +14,8 @@ const STALE_AFTER: Duration = Duration::from_hours(24);
 pub fn checks(config: &Config, online: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut check_remote = |remote: &Remote| {
-        checks.extend(check(remote));
+        checks.extend(check_token(remote));
+        checks.push(check_clone(remote));
         checks.extend(online.then(|| contact(remote, &config.git.network)));
     };
     let is_used = !config.roots.names_folders();
@@ -29,16 +30,10 @@ pub fn checks(config: &Config, online: bool) -> Vec<Check> {
     checks
 }
 
-/// Checks what is known without network access.
-fn check(remote: &Remote) -> Vec<Check> {
+fn check_token(remote: &Remote) -> Option<Check> {
     let address = remote.address.text();
-    let missing = remote.token_missing.then(|| {
-        Check::warn(
-            format!("{address}: the variable in `token_env` is not set, so no token is sent"),
-            "set it where the server is started",
-        )
-    });
-    missing.into_iter().chain([check_clone(remote)]).collect()
+    let what = format!("{address}: the variable in `token_env` is not set, so no token is sent");
+    remote.token_missing.then(|| Check::warn(what, "set it where the server is started"))
 }
 
 fn check_clone(remote: &Remote) -> Check {
@@ -57,17 +52,18 @@ fn check_clone(remote: &Remote) -> Check {
             "nothing to do: what is there is served, and the next sync recreates it",
         );
     }
-    match clone_folder::last_sync(remote) {
-        Some(since) if timestamp::since_epoch().saturating_sub(since) > STALE_AFTER => Check::warn(
-            format!("{what}{folder}, last synced {}", timestamp::format_millis(since)),
-            "if a server has run since, check with `skillcell doctor --online` whether the remote can be reached",
-        ),
-        Some(since) => Check::ok(format!("{what}{folder}, last synced {}", timestamp::format_millis(since))),
-        None => Check::warn(
-            format!("{what}{folder} was never synced"),
-            "check with `skillcell doctor --online` whether the remote can be reached",
-        ),
+    let Some(since) = clone_folder::last_sync(remote) else {
+        let advice = "check with `skillcell doctor --online` whether the remote can be reached";
+        return Check::warn(format!("{what}{folder} was never synced"), advice);
+    };
+    let what = format!("{what}{folder}, last synced {}", timestamp::format_millis(since));
+    if timestamp::since_epoch().saturating_sub(since) <= STALE_AFTER {
+        return Check::ok(what);
     }
+    Check::warn(
+        what,
+        "if a server has run since, check with `skillcell doctor --online` whether the remote can be reached",
+    )
 }
 
 fn contact(remote: &Remote, network: &Network) -> Check {

@@ -8,7 +8,6 @@ use base::printable::{counted, quoted};
 use bindings::catalog::Mention;
 use bindings::types::{Problem, Severity};
 use library::roots::{RootKind, SkillRoot};
-use library::snapshot::RootSnapshot;
 use scripts::digest_of;
 use scripts::grants::Entry;
 use std::collections::BTreeMap;
@@ -42,7 +41,9 @@ impl Inventory {
     pub async fn of(app: &App) -> anyhow::Result<Self> {
         let index = app.catalog.index().await?;
         let lists = app.catalog.ask(|engine, snapshot| {
-            let documents: Vec<usize> = snapshot.roots.iter().map(documents).collect();
+            let is_document = |file: &&String| file.ends_with(".md");
+            let files = snapshot.roots.iter().map(|root| root.folders.values().flat_map(|folder| &folder.files));
+            let documents: Vec<usize> = files.map(|files| files.filter(is_document).count()).collect();
             Ok((engine.problems(u32::MAX)?, engine.mentions(MAX_MENTIONS)?, documents))
         });
         let (problems, mentions, documents) = lists.await?;
@@ -91,20 +92,18 @@ impl Inventory {
 }
 
 pub fn checks(inventory: &anyhow::Result<Inventory>) -> Vec<Check> {
-    match inventory {
-        Ok(inventory) => {
-            let mut checks: Vec<Check> =
-                inventory.roots.iter().filter_map(|root| check(root, &inventory.roots)).collect();
-            if inventory.roots.iter().all(|root| root.skills.is_empty()) {
-                checks.push(Check::warn(
-                    "no root has a skill",
-                    "add a folder with a `SKILL.md`, or check that the folders are the right ones",
-                ));
-            }
-            checks
-        }
-        Err(error) => vec![Check::failed(&format!("{error:#}"))],
+    let roots = match inventory {
+        Ok(inventory) => &inventory.roots,
+        Err(error) => return vec![Check::failed(&format!("{error:#}"))],
+    };
+    let mut checks: Vec<Check> = roots.iter().filter_map(|root| check(root, roots)).collect();
+    if roots.iter().all(|root| root.skills.is_empty()) {
+        checks.push(Check::warn(
+            "no root has a skill",
+            "add a folder with a `SKILL.md`, or check that the folders are the right ones",
+        ));
     }
+    checks
 }
 
 /// Checks a root. Returns `None` for a subfolder of a given folder that does not exist.
@@ -138,10 +137,9 @@ fn check(root: &Root, all: &[Root]) -> Option<Check> {
 
 /// Checks the contents of a readable root.
 fn check_inside(root: &Root, all: &[Root]) -> Check {
-    let inner: Vec<&Root> = all
-        .iter()
-        .filter(|other| other.path != root.path && other.path.starts_with(&root.path) && other.opened.is_ok())
-        .collect();
+    let is_inside =
+        |other: &&Root| other.path != root.path && other.path.starts_with(&root.path) && other.opened.is_ok();
+    let inner: Vec<&Root> = all.iter().filter(is_inside).collect();
     let names: Vec<String> = inner.iter().map(|inner| inner.label.clone()).collect();
     let nested = match &names[..] {
         [] => String::new(),
@@ -167,9 +165,4 @@ fn check_inside(root: &Root, all: &[Root]) -> Check {
             format!("run `skillcell lint {}` to see them", root.path.display()),
         ),
     }
-}
-
-/// The number of Markdown files in the scanned folders.
-fn documents(root: &RootSnapshot) -> usize {
-    root.folders.values().flat_map(|folder| &folder.files).filter(|file| file.ends_with(".md")).count()
 }

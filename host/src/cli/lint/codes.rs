@@ -2,12 +2,13 @@
 
 use crate::cli::did_you_mean::close_names;
 use crate::cli::{mentions, table};
+use crate::compose;
 use crate::config::Config;
 use anyhow::{anyhow, bail};
 use base::place::Audience;
 use base::printable::{printable, quoted};
 use bindings::catalog::Code;
-use guests::engine::{EngineWorld, Terms};
+use guests::engine::EngineWorld;
 use guests::executor::Executor;
 use serde::Serialize;
 use std::sync::Arc;
@@ -33,17 +34,10 @@ pub struct CodeInfo {
 impl Codes {
     /// The codes of the engine, and those about the tools of this server.
     pub fn of(config: &Config) -> anyhow::Result<Self> {
-        let wasm_error = |error: wasmtime::Error| anyhow!("cannot start WebAssembly: {error:#}");
-        let world = EngineWorld::bundled(Arc::new(Executor::for_engines(None).map_err(wasm_error)?));
+        let executor = Executor::for_engines(None).map_err(compose::wasm_error)?;
+        let world = EngineWorld::bundled(Arc::new(executor));
         let world = world.map_err(|error| anyhow!(error.for_audience(Audience::Local)))?;
-        let terms = Terms {
-            roots: Arc::new([]),
-            quarantine: Arc::default(),
-            file_limit: config.operator.max_size_bytes,
-            operator: config.operator.clone(),
-            duplicates: config.surface.duplicates,
-        };
-        let codes = world.instantiate(&terms)?.codes()?;
+        let codes = world.instantiate(&compose::terms(config, Arc::new([])))?.codes()?;
         let mut all: Vec<CodeInfo> = codes.into_iter().map(CodeInfo::from).chain(mentions::codes()).collect();
         all.sort_by(|left, right| left.code.cmp(&right.code));
         Ok(Self(all))
@@ -53,7 +47,7 @@ impl Codes {
     pub fn check(&self, allowed: &[String]) -> anyhow::Result<()> {
         let Some(unknown) = allowed.iter().find(|code| self.position(code).is_none()) else { return Ok(()) };
         let close = close_names(unknown, self.0.iter().map(|info| info.code.as_str()));
-        let hint = match close.into_iter().map(str::to_owned).collect::<Vec<_>>().as_slice() {
+        let hint = match close.as_slice() {
             [] => "`skillcell lint --codes` lists all of them".to_owned(),
             close => format!("close names are {}", quoted(close)),
         };
@@ -73,7 +67,7 @@ impl Codes {
             let fixed_by = if info.mechanical { "--fix" } else { "" };
             vec![info.code.clone(), info.severity.to_owned(), fixed_by.to_owned(), info.summary.clone()]
         };
-        table::list(output, &["CODE", "SEVERITY", "FIXED BY", "MEANING"], self.0.iter().map(row).collect())
+        table::list(output, &["CODE", "SEVERITY", "FIXED BY", "MEANING"], self.0.iter().map(row))
     }
 }
 

@@ -7,7 +7,6 @@ use super::inspect::{InspectedFile, Inspection};
 use super::report::Folders;
 use crate::compose::App;
 use bindings::catalog::Edit;
-use catalog;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,11 +36,10 @@ pub async fn fix(app: &App, folders: &Folders, allow: &[String]) -> anyhow::Resu
         let mut any_written = false;
         for inspected in &inspection.files {
             let file = folders.display(&inspected.reviewed.file);
-            let is_refused = |fixed: &FixedFile| fixed.refused.is_some();
-            let Some(fixed) = fix_file(inspected, file.clone()).filter(|_| !done.get(&file).is_some_and(is_refused))
-            else {
+            if done.get(&file).is_some_and(|fixed| fixed.refused.is_some()) {
                 continue;
-            };
+            }
+            let Some(fixed) = fix_file(inspected, file.clone()) else { continue };
             any_written |= fixed.written;
             match done.get_mut(&file) {
                 Some(before) if fixed.written => before.codes.extend(fixed.codes),

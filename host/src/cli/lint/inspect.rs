@@ -5,8 +5,6 @@ use crate::cli::mentions::{self, MAX_MENTIONS};
 use crate::compose::App;
 use bindings::catalog::{Mention, ReviewRequest, ReviewedFile};
 use cap_std::fs::Dir;
-use catalog::Catalog;
-use guests::engine::EngineInstance;
 use library::snapshot::Snapshot;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,13 +29,6 @@ pub struct Source {
     pub root: Arc<Dir>,
 }
 
-/// The number of inspected files, and of all files.
-#[derive(Default)]
-struct Counter {
-    done: AtomicUsize,
-    total: AtomicUsize,
-}
-
 impl Inspection {
     /// Inspects all files; `allow` has the codes to silence.
     pub async fn run(app: &App, folders: &Folders, allow: &[String]) -> anyhow::Result<Self> {
@@ -45,27 +36,20 @@ impl Inspection {
         let other_codes = mentions::codes().into_iter().map(|info| info.code).collect();
         let folders = folders.all();
         let request = ReviewRequest { start: 0, allow: allow.to_vec(), other_codes, runnable, folders };
-        let counter = Arc::new(Counter::default());
-        let shared = Arc::clone(&counter);
-        let progress = Progress::start("checking files", move || shared.completed());
-        let inspection = Self::review(&app.catalog, request, app.terms.file_limit, counter).await;
-        drop(progress);
-        inspection
-    }
-
-    async fn review(
-        catalog: &Catalog,
-        request: ReviewRequest,
-        limit: u64,
-        counter: Arc<Counter>,
-    ) -> anyhow::Result<Self> {
-        let inspection = catalog.ask_all(move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
+        let limit = app.terms.file_limit;
+        let inspected = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        let shared = Arc::clone(&inspected);
+        let _progress = Progress::start("checking files", move || {
+            let (done, total) = (shared.0.load(Ordering::Relaxed), shared.1.load(Ordering::Relaxed));
+            Completed { done, total, text: format!("{done}/{total}") }
+        });
+        let inspection = app.catalog.ask_all(move |engine, snapshot| {
             let (mut request, mut files) = (request.clone(), Vec::new());
             loop {
                 let page = engine.review(&request)?;
-                files.extend(page.files.into_iter().map(|reviewed| InspectedFile::of(reviewed, snapshot, limit)));
-                counter.total.store(page.total as usize, Ordering::Relaxed);
-                counter.done.store(page.next.unwrap_or(page.total) as usize, Ordering::Relaxed);
+                files.extend(page.files.into_iter().map(|reviewed| InspectedFile::new(reviewed, snapshot, limit)));
+                inspected.1.store(page.total as usize, Ordering::Relaxed);
+                inspected.0.store(page.next.unwrap_or(page.total) as usize, Ordering::Relaxed);
                 match page.next.filter(|next| *next > request.start) {
                     Some(next) => request.start = next,
                     None => break,
@@ -78,25 +62,14 @@ impl Inspection {
 }
 
 impl InspectedFile {
-    fn of(reviewed: ReviewedFile, snapshot: &Snapshot, limit: u64) -> Self {
+    fn new(reviewed: ReviewedFile, snapshot: &Snapshot, limit: u64) -> Self {
         let is_mechanical = reviewed.remarks.iter().any(|remark| !remark.edits.is_empty());
-        let source = is_mechanical.then(|| Source::of(&reviewed, snapshot, limit)).flatten();
-        Self { reviewed, source }
-    }
-}
-
-impl Source {
-    /// The text that the engine reviewed, to which its edits apply.
-    fn of(reviewed: &ReviewedFile, snapshot: &Snapshot, limit: u64) -> Option<Self> {
-        let root = snapshot.root(reviewed.file.root)?;
-        let text = root.file(&reviewed.file.path, limit).text.as_ref().ok().cloned()?;
-        Some(Self { text, root: root.folder.clone()? })
-    }
-}
-
-impl Counter {
-    fn completed(&self) -> Completed {
-        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
-        Completed { done, total, text: format!("{done}/{total}") }
+        // The text that the engine reviewed, to which its edits apply.
+        let source = || {
+            let root = snapshot.root(reviewed.file.root)?;
+            let text = root.file(&reviewed.file.path, limit).text.as_ref().ok().cloned()?;
+            Some(Source { text, root: root.folder.clone()? })
+        };
+        Self { source: is_mechanical.then(source).flatten(), reviewed }
     }
 }

@@ -1,16 +1,18 @@
 //! The report of `lint`, as JSON; `lines` formats it as text, and `sarif` for code scanning.
 
 use super::fix::FixedFile;
+use super::inspect::Inspection;
 use crate::cli::mentions::{Offer, full_name};
 use bindings::catalog::{Mention, Remark, ReviewedFile};
 use bindings::types::{Location, Problem};
 use library::roots::SkillRoot;
+use mcp::surface::Surface;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use views::problem::severity_name;
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Report {
     /// The number of served skills.
     pub skills: u32,
@@ -77,13 +79,8 @@ pub struct MentionView {
     pub offer: Offer,
 }
 
-/// A mention of a tool, and whether this server offers it.
-pub struct CheckedMention {
-    pub mention: Mention,
-    pub offer: Offer,
-}
-
 /// The labels and paths of the roots, relative to the working folder if they are in it.
+#[derive(Default)]
 pub struct Folders(Vec<(String, PathBuf)>);
 
 impl Folders {
@@ -114,23 +111,20 @@ impl Folders {
 }
 
 impl Report {
-    pub fn new(folders: Folders, skills: u32, allow: Vec<String>) -> Self {
-        Self {
-            skills,
-            errors: 0,
-            warnings: 0,
-            problems: Vec::new(),
-            silenced: Vec::new(),
-            fixed: Vec::new(),
-            mentions: Vec::new(),
-            folders,
-            allow,
-            allowed: HashMap::new(),
+    pub fn new(inspection: Inspection, folders: Folders, allow: Vec<String>, surface: &Surface) -> Self {
+        let mut report = Self { skills: inspection.skills, folders, allow, ..Self::default() };
+        for file in inspection.files {
+            report.add(file.reviewed);
         }
+        // After the reviews, which may allow codes.
+        for mention in inspection.mentions {
+            let offer = Offer::of(&mention, surface);
+            report.add_mention(mention, offer);
+        }
+        report.sorted()
     }
 
-    /// Adds the review of a file.
-    pub fn add(&mut self, reviewed: ReviewedFile) {
+    fn add(&mut self, reviewed: ReviewedFile) {
         let ReviewedFile { file, remarks, allowed } = reviewed;
         self.allowed.insert((file.root, file.path), allowed);
         for remark in remarks {
@@ -144,9 +138,8 @@ impl Report {
         }
     }
 
-    /// Adds a mention, and its problem. Must come after the review of its file, which may allow codes.
-    pub fn add_mention(&mut self, checked: CheckedMention) {
-        let CheckedMention { mention, offer } = checked;
+    /// Adds a mention, and its problem.
+    fn add_mention(&mut self, mention: Mention, offer: Offer) {
         let file = self.folders.display(&mention.file);
         let Mention { line, column, .. } = mention;
         if let Some(problem) = offer.problem(&mention) {
@@ -168,7 +161,7 @@ impl Report {
     }
 
     /// Sorts and counts the problems.
-    pub fn sorted(mut self) -> Self {
+    fn sorted(mut self) -> Self {
         for list in [&mut self.problems, &mut self.silenced] {
             list.sort_by(|left, right| {
                 let position = |finding: &Finding| (finding.line, finding.column);

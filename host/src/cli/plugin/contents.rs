@@ -1,5 +1,6 @@
 //! The imports and exports of a WebAssembly file, and the world they belong to.
 
+use base::printable::printable;
 use serde::Serialize;
 use wasmparser::{Encoding, Parser, Payload};
 
@@ -16,62 +17,39 @@ pub enum World {
 impl World {
     const ALL: [Self; 4] = [Self::Engine, Self::Scorer, Self::ScriptRuntime, Self::Integration];
 
+    /// The name of the world, and the export that identifies its components in any version.
+    fn identity(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Engine => ("engine", "skillcell:plugin/catalog"),
+            Self::Scorer => ("scorer", "skillcell:plugin/scoring"),
+            Self::ScriptRuntime => ("script-runtime", "skillcell:plugin/script"),
+            Self::Integration => ("integration", "skillcell:plugin/query"),
+        }
+    }
+
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Engine => "engine",
-            Self::Scorer => "scorer",
-            Self::ScriptRuntime => "script-runtime",
-            Self::Integration => "integration",
-        }
+        self.identity().0
     }
 
-    /// The export that identifies a component of this world, in any version.
-    fn export(self) -> &'static str {
-        match self {
-            Self::Engine => "skillcell:plugin/catalog",
-            Self::Scorer => "skillcell:plugin/scoring",
-            Self::ScriptRuntime => "skillcell:plugin/script",
-            Self::Integration => "skillcell:plugin/query",
-        }
+    /// The world of a component with these exports.
+    pub fn of(exports: &[String]) -> Option<Self> {
+        let has = |export: &str| exports.iter().any(|name| name.split('@').next() == Some(export));
+        Self::ALL.into_iter().find(|world| has(world.identity().1))
     }
 
-    /// The prefixes of the imports that the host offers. Whether their types match is only known after loading.
-    fn offered_prefixes(self) -> &'static [&'static str] {
-        match self {
-            Self::Engine => &[
-                "skillcell:plugin/types@",
-                "skillcell:plugin/log@",
-                "skillcell:plugin/library@",
-                "wasi:cli/",
-                "wasi:io/",
-            ],
-            Self::Scorer => &[
-                "skillcell:plugin/types@",
-                "skillcell:plugin/log@",
-                "wasi:cli/",
-                "wasi:io/",
-                "wasi:random/insecure-seed@",
-            ],
-            Self::ScriptRuntime => &[
-                "wasi:cli/",
-                "wasi:clocks/",
-                "wasi:filesystem/",
-                "wasi:http/",
-                "wasi:io/",
-                "wasi:random/",
-                "wasi:sockets/",
-            ],
-            Self::Integration => &[
-                "skillcell:plugin/types@",
-                "skillcell:plugin/log@",
-                "skillcell:plugin/progress@",
-                "wasi:cli/",
-                "wasi:clocks/monotonic-clock@",
-                "wasi:http/",
-                "wasi:io/",
-                "wasi:random/insecure-seed@",
-            ],
-        }
+    /// Whether the host offers an import to this world. Whether its types match is only known after loading.
+    pub fn offers(self, import: &str) -> bool {
+        let prefixes = match self {
+            Self::Engine => "skillcell:plugin/library@",
+            Self::Scorer => "wasi:random/insecure-seed@",
+            Self::ScriptRuntime => "wasi:clocks/ wasi:filesystem/ wasi:http/ wasi:random/ wasi:sockets/",
+            Self::Integration => {
+                "skillcell:plugin/progress@ wasi:clocks/monotonic-clock@ wasi:http/ wasi:random/insecure-seed@"
+            }
+        };
+        let shared = if self == Self::ScriptRuntime { "" } else { "skillcell:plugin/types@ skillcell:plugin/log@" };
+        let all = ["wasi:cli/ wasi:io/", shared, prefixes];
+        all.iter().flat_map(|list| list.split_whitespace()).any(|prefix| import.starts_with(prefix))
     }
 }
 
@@ -124,16 +102,18 @@ impl Contents {
         Ok(contents)
     }
 
-    /// The world that it implements, by its exports.
-    pub fn world(&self) -> Option<World> {
-        let has = |export: &str| self.exports.iter().any(|name| name.split('@').next() == Some(export));
-        World::ALL.into_iter().find(|world| has(world.export()))
-    }
-
-    /// The imports that the host does not offer to this world.
-    pub fn not_offered(&self, world: World) -> Vec<&str> {
-        let is_offered = |name: &&str| world.offered_prefixes().iter().any(|prefix| name.starts_with(prefix));
-        self.imports.iter().map(String::as_str).filter(|name| !is_offered(name)).collect()
+    /// Why the host cannot load it.
+    pub fn problems(&self) -> Vec<String> {
+        let Some(world) = World::of(&self.exports) else {
+            let problem =
+                "it exports nothing that skillcell uses\nhint: build it against a world in `wit/`, such as `scorer`";
+            return vec![problem.to_owned()];
+        };
+        let problem = |import: &String| {
+            let (import, world) = (printable(import), world.name());
+            format!("it imports `{import}`, which world `{world}` does not offer\nhint: disable it in the build")
+        };
+        self.imports.iter().filter(|import| !world.offers(import)).map(problem).collect()
     }
 }
 
@@ -149,26 +129,26 @@ mod tests {
     fn the_world_depends_on_top_level_exports() {
         let inner = r#"(component (component (instance $i) (export "skillcell:plugin/catalog@0.1.0" (instance $i)))"#;
         let scorer = format!(r#"{inner} (instance $s) (export "skillcell:plugin/scoring@9.0.0" (instance $s)))"#);
-        let found = contents(&scorer).unwrap();
-        assert_eq!(
-            (found.world(), found.exports),
-            (Some(World::Scorer), vec!["skillcell:plugin/scoring@9.0.0".to_owned()])
-        );
-        assert_eq!(contents(&format!("{inner})")).unwrap().world(), None, "nested exports do not count");
-        assert_eq!(contents("(component)").unwrap().world(), None);
+        let world = |text: &str| World::of(&contents(text).unwrap().exports);
+        assert_eq!(world(&scorer), Some(World::Scorer));
+        assert_eq!(contents(&scorer).unwrap().exports, ["skillcell:plugin/scoring@9.0.0"]);
+        assert_eq!(world(&format!("{inner})")), None, "nested exports do not count");
+        assert_eq!(world("(component)"), None);
     }
 
     #[test]
     fn imports_are_compared_with_those_of_the_world() {
-        let text = r#"(component (import "wasi:clocks/wall-clock@0.2.0" (instance)) (import "wasi:io/error@0.2.6" (instance))
-            (import "skillcell:plugin/library@0.1.0" (instance)))"#;
-        let found = contents(text).unwrap();
-        assert_eq!(
-            found.not_offered(World::Scorer),
-            ["wasi:clocks/wall-clock@0.2.0", "skillcell:plugin/library@0.1.0"]
-        );
-        assert_eq!(found.not_offered(World::Engine), ["wasi:clocks/wall-clock@0.2.0"]);
-        assert_eq!(found.not_offered(World::ScriptRuntime), ["skillcell:plugin/library@0.1.0"]);
+        let [clock, error, library] =
+            ["wasi:clocks/wall-clock@0.2.0", "wasi:io/error@0.2.6", "skillcell:plugin/library@0.1.0"];
+        for (world, expected) in [
+            (World::Scorer, vec![error]),
+            (World::Engine, vec![error, library]),
+            (World::ScriptRuntime, vec![clock, error]),
+            (World::Integration, vec![error]),
+        ] {
+            let offered = [clock, error, library].into_iter().filter(|import| world.offers(import));
+            assert_eq!(offered.collect::<Vec<_>>(), expected, "{world:?}");
+        }
     }
 
     #[test]

@@ -1,17 +1,14 @@
 //! `skillcell plugin list`: lists every component in the binary or in the operator's file.
 
-use super::check;
+use super::check::{self, grouped};
 use super::contents::World;
-use super::report::grouped;
 use crate::cli::table::table;
 use crate::compose;
 use crate::config::{self, CliArgs, Config};
 use base::digest::Sha256;
 use base::place::Audience;
 use base::printable::printable;
-use catalog::scorers::known;
-use catalog::scorers::options::ScorerChoice;
-use catalog::scorers::options::ScorerFile;
+use catalog::scorers::options::{ScorerChoice, ScorerFile};
 use clap::Args;
 use guests::executor::Executor;
 use guests::load;
@@ -60,21 +57,16 @@ pub struct Plugin {
 
 pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
     let plugins = plugins(&config::resolve(CliArgs { config: arguments.config, ..CliArgs::default() })?)?;
-    if arguments.json {
-        terminal::print_json(&plugins)?;
-    } else {
-        terminal::print_lines(&lines(&plugins, Output::standard()))?;
-    }
+    terminal::print_report(arguments.json, &plugins, &lines(&plugins, Output::standard()))?;
     Ok(ExitCode::from(u8::from(plugins.iter().any(|plugin| plugin.problem.is_some()))))
 }
 
 /// Every plugin that a server with this configuration could use.
 pub fn plugins(config: &Config) -> anyhow::Result<Vec<Plugin>> {
-    let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
     let cache = compose::code_cache(config.user_folders.as_ref());
-    let executor = Arc::new(Executor::for_scripts(cache.clone()).map_err(wasm_error)?);
-    let scripts = ScriptWorld::new(executor).map_err(wasm_error)?;
-    let scorers = ScorerWorld::new(cache).map_err(wasm_error)?;
+    let executor = Arc::new(Executor::for_scripts(cache.clone()).map_err(compose::wasm_error)?);
+    let scripts = ScriptWorld::new(executor).map_err(compose::wasm_error)?;
+    let scorers = ScorerWorld::new(cache).map_err(compose::wasm_error)?;
     let mut plugins = vec![Plugin::bundled("engine", World::Engine, skillcell_artifacts::ENGINE, true)];
     plugins.extend(list_runtimes(config, &scripts));
     plugins.extend(list_scorers(config, &scorers));
@@ -82,24 +74,24 @@ pub fn plugins(config: &Config) -> anyhow::Result<Vec<Plugin>> {
 }
 
 fn list_runtimes(config: &Config, world: &ScriptWorld) -> Vec<Plugin> {
-    let extensions = |runner: &Runner| -> Vec<String> {
+    let used = |runner: &Runner, plugin: Plugin| {
         let runs = config.scripts.runners.iter().filter(|(_, runs)| *runs == runner).map(|(extension, _)| extension);
-        runs.filter(|extension| config.scripts.allowed_extensions.contains(*extension)).cloned().collect()
-    };
-    let used = |runner: Runner, plugin: Plugin| {
-        let extensions = extensions(&runner);
+        let allowed = runs.filter(|extension| config.scripts.allowed_extensions.contains(*extension));
+        let extensions: Vec<String> = allowed.cloned().collect();
         Plugin { in_use: config.scripts.enabled && !extensions.is_empty(), extensions, ..plugin }
     };
     let bundled = Language::all().map(|language| {
         let problem = world.bundled(language).err().map(|error| error.for_audience(Audience::Local));
         let plugin = Plugin::bundled(language.name(), World::ScriptRuntime, language.code(), true);
-        used(Runner::Bundled(language), Plugin { problem, ..plugin })
+        used(&Runner::Bundled(language), Plugin { problem, ..plugin })
     });
-    let files: BTreeSet<&PathBuf> = config.scripts.runners.values().filter_map(component).collect();
+    let component = |runner: &Runner| if let Runner::Component(path) = runner { Some(path.clone()) } else { None };
+    let files: BTreeSet<PathBuf> = config.scripts.runners.values().filter_map(component).collect();
     let from_files = files.into_iter().map(|path| {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let load =
             |bytes: &[u8], digest| world.load(bytes, digest, Role::Runtime).err().map(|fault| format!("it {fault}"));
-        used(Runner::Component(path.clone()), Plugin::file(&file_name(path), World::ScriptRuntime, path, load))
+        used(&Runner::Component(path.clone()), Plugin::file(&name, World::ScriptRuntime, &path, load))
     });
     bundled.chain(from_files).collect()
 }
@@ -115,7 +107,7 @@ fn list_scorers(config: &Config, world: &ScorerWorld) -> Vec<Plugin> {
         let in_use = config.scorers.choice == ScorerChoice::Bundled(which);
         Plugin { problem, ..Plugin::bundled(which.name(), World::Scorer, which.code(), in_use) }
     });
-    let from_files = known::own(&config.scorers).into_iter().map(|(name, file)| {
+    let from_files = config.scorers.own().into_iter().map(|(name, file)| {
         let ScorerFile { path, sha256 } = &file;
         let load = |_: &[u8], _| world.from_file(path, *sha256).err().map(|error| error.for_audience(Audience::Local));
         Plugin {
@@ -177,24 +169,10 @@ impl Plugin {
 }
 
 fn lines(plugins: &[Plugin], output: Output) -> Vec<String> {
-    let header = ["NAME", "WORLD", "IN USE", "BYTES", "SHA256", "", "FROM"].map(str::to_owned).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(header).chain(plugins.iter().map(Plugin::row)).collect();
-    let mut lines = table(output, &rows);
-    for plugin in plugins {
-        if let Some(problem) = &plugin.problem {
-            lines.push(format!("\n`{}` cannot be used: {problem}", printable(&plugin.name)));
-        }
-    }
+    let heading = ["NAME", "WORLD", "IN USE", "BYTES", "SHA256", "", "FROM"];
+    let mut lines = table(output, &heading, plugins.iter().map(Plugin::row));
+    lines.extend(plugins.iter().filter_map(|plugin| {
+        Some(format!("\n`{}` cannot be used: {}", printable(&plugin.name), plugin.problem.as_ref()?))
+    }));
     lines
-}
-
-fn component(runner: &Runner) -> Option<&PathBuf> {
-    match runner {
-        Runner::Component(path) => Some(path),
-        Runner::Bundled(_) | Runner::Itself => None,
-    }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -2,11 +2,10 @@
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use terminal;
 
 #[derive(Args)]
 pub struct New {
@@ -26,33 +25,29 @@ enum Kind {
     Scorer,
 }
 
-/// The name of the template, as a package and as a file.
+/// The name of the template.
 const TEMPLATE_NAME: &str = "my-scorer";
-const TEMPLATE_FILE: &str = "my_scorer";
 
-/// The template, with its own name as a placeholder.
-const TEMPLATE: [(&str, &str); 5] = [
+/// The template, with its own name as a placeholder, and the WIT files that a scorer needs.
+const TEMPLATE: [(&str, &str); 8] = [
     ("Cargo.toml", include_str!("../../../../plugins/template/scorer/Cargo.toml")),
     ("rust-toolchain.toml", include_str!("../../../../plugins/template/scorer/rust-toolchain.toml")),
     (".gitignore", include_str!("../../../../plugins/template/scorer/.gitignore")),
     ("README.md", include_str!("../../../../plugins/template/scorer/README.md")),
     ("src/lib.rs", include_str!("../../../../plugins/template/scorer/src/lib.rs")),
-];
-
-/// The WIT files that a scorer needs.
-const WIT_FILES: [(&str, &str); 3] = [
     ("wit/scoring.wit", include_str!("../../../../wit/scoring.wit")),
     ("wit/types.wit", include_str!("../../../../wit/types.wit")),
     ("wit/log.wit", include_str!("../../../../wit/log.wit")),
 ];
 
-const WORLDS: &str = include_str!("../../../../wit/worlds.wit");
-
 /// The longest name, which becomes part of file names.
 const MAX_NAME_LENGTH: usize = 64;
 
-/// Names that cargo or rustc reserve.
-const RESERVED: [&str; 9] = ["alloc", "build", "core", "deps", "examples", "proc-macro", "std", "test", "wit-bindgen"];
+/// Names that cargo or rustc reserve, and Rust keywords, which cannot be the name of a library.
+const RESERVED: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
+    examples extern false final fn for gen if impl in let loop macro match mod move mut override priv proc-macro pub ref \
+    return self static std struct super test trait true try type typeof unsafe unsized use virtual where while wit-bindgen \
+    yield";
 
 pub fn run(arguments: &New) -> anyhow::Result<ExitCode> {
     let New { name, kind: Kind::Scorer, into } = arguments;
@@ -81,18 +76,10 @@ fn check_name(name: &str) -> anyhow::Result<()> {
             "`{name}` is not a valid plugin name\nhint: use up to {MAX_NAME_LENGTH} of `a-z`, `0-9` and `-`, beginning with a letter, as in `my-scorer`"
         );
     }
-    if RESERVED.contains(&name) || is_keyword(name) {
+    if RESERVED.split_whitespace().any(|reserved| reserved == name) {
         bail!("`{name}` is reserved in Rust\nhint: use another name, as in `{name}-scorer`");
     }
     Ok(())
-}
-
-/// Whether a name is a Rust keyword, which cannot be the name of a library.
-fn is_keyword(name: &str) -> bool {
-    const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
-         for gen if impl in let loop macro match mod move mut override priv pub ref return self static struct super trait \
-         true try type typeof unsafe unsized use virtual where while yield";
-    KEYWORDS.split(' ').any(|keyword| keyword == name)
 }
 
 /// Creates a folder, which must not exist yet.
@@ -111,10 +98,9 @@ fn create_folder(folder: &Path, into: &Path) -> anyhow::Result<()> {
 
 /// The files of a project with this name.
 fn files(name: &str) -> Vec<(&'static str, String)> {
-    let renamed = |text: &str| text.replace(TEMPLATE_NAME, name).replace(TEMPLATE_FILE, &file_name(name));
-    let template = TEMPLATE.into_iter().map(|(path, text)| (path, renamed(text)));
-    let wit_files = WIT_FILES.into_iter().map(|(path, text)| (path, text.to_owned()));
-    template.chain(wit_files).chain([("wit/worlds.wit", world("scorer"))]).collect()
+    let renamed = |text: &str| text.replace(TEMPLATE_NAME, name).replace(&file_name(TEMPLATE_NAME), &file_name(name));
+    let files = TEMPLATE.into_iter().map(|(path, text)| (path, renamed(text)));
+    files.chain([("wit/worlds.wit", world("scorer"))]).collect()
 }
 
 /// The name of the file that cargo builds for a package.
@@ -127,14 +113,15 @@ fn world(name: &str) -> String {
     let declaration = format!("world {name} {{");
     let is_world = |block: &&str| block.lines().any(|line| line == declaration);
     // Worlds are separated by empty lines, and have none inside.
-    let block = WORLDS.split("\n\n").find(is_world).expect("a world of `wit/worlds.wit`");
+    let block =
+        include_str!("../../../../wit/worlds.wit").split("\n\n").find(is_world).expect("a world of `wit/worlds.wit`");
     format!("{}\n", block.trim_end())
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let create = || {
         std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-        OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+        File::create_new(path)?.write_all(text.as_bytes())
     };
     create().with_context(|| format!("cannot write {}", path.display()))
 }
@@ -163,7 +150,7 @@ mod tests {
     fn a_project_has_no_trace_of_the_template_name() {
         let files = files("word-count");
         for (path, text) in &files {
-            assert!(!text.contains(TEMPLATE_NAME) && !text.contains(TEMPLATE_FILE), "{path}: {text}");
+            assert!(!text.contains(TEMPLATE_NAME) && !text.contains("my_scorer"), "{path}: {text}");
         }
         let readme = &files.iter().find(|(path, _)| *path == "README.md").unwrap().1;
         assert!(readme.contains("skillcell plugin check target/wasm32-wasip2/release/word_count.wasm"), "{readme}");

@@ -1,6 +1,7 @@
 //! Checks whether a server would start, without starting one.
 
 use crate::cli::{Cli, Command, Serve};
+use crate::compose::wasm_error;
 use crate::config;
 use anyhow::Context as _;
 use base::place::Audience;
@@ -38,7 +39,6 @@ pub fn check(serve: Serve, environment: &Environment<'_>) -> anyhow::Result<()> 
             .with_context(|| format!("cannot read the engine {}", engine.display()))?;
     }
     if matches!(config.scorers.choice, ScorerChoice::Component(_)) {
-        let wasm_error = |error: wasmtime::Error| anyhow::anyhow!("cannot start WebAssembly: {error:#}");
         scorers::load(&ScorerWorld::new(None).map_err(wasm_error)?, &config.scorers.choice)
             .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?;
     }

@@ -164,14 +164,7 @@ analytics: {timeout_seconds: 0}\ncatalog_max_chars: 1\n";
     fn every_way_to_write_yaml_is_understood() {
         let grants = "grants:\n  /a:\n    s:\n      env: [A]\n      read:\n      - /x\n      - rel\n  '/a, b':\n    s: {read: [rel]}\n";
         for (text, message, expected) in [
-            ("\"scripts\":\n  \"timeout_seconds\": 0\n", "scripts.timeout_seconds is 0", Some(2)),
             ("scripts :\n  timeout_seconds : 0\n", "scripts.timeout_seconds is 0", Some(2)),
-            ("{\"matching\": {\n\"min_score\": 5}}", "matching.min_score is 5", Some(2)),
-            (
-                "scripts:\n  allowed_extensions: [a/b]\n",
-                "scripts.allowed_extensions: `a/b` is not a file extension",
-                Some(2),
-            ),
             (
                 "scripts:\n  allowed_extensions:\n  - .py\n  - a/b\n",
                 "scripts.allowed_extensions: `a/b` is not a file extension",
@@ -188,7 +181,6 @@ analytics: {timeout_seconds: 0}\ncatalog_max_chars: 1\n";
             ("repos:\n- url: x\n- branch: b\n  url: y\n", "repos[1].url: `y` is not a repository address", Some(4)),
             ("scorers:\n  a: x\n  a.b: y\n", "scorers.a.b has no file", Some(3)),
             ("integrations:\n  x:\n    hosts: ['*']\n", "integrations.x: `hosts`: `*` is not a host", Some(3)),
-            ("tools:\n- skill\n- nope\n", "tools: there is no tool `nope`\nhint: choose from `skill`", Some(3)),
             ("a: &a [1]\nmatching: *a\n", "matching.min_score", Some(2)),
             ("[", "matching", None),
         ] {

@@ -19,28 +19,25 @@ impl<T> Default for UniqueMap<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for UniqueMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(UniqueMapVisitor(PhantomData))
+        deserializer.deserialize_map(Self::default())
     }
 }
 
-struct UniqueMapVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueMapVisitor<T> {
-    type Value = UniqueMap<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueMap<T> {
+    type Value = Self;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a map")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut map = BTreeMap::new();
+    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Self, A::Error> {
         while let Some(key) = entries.next_key::<String>()? {
-            if map.contains_key(&key) {
+            if self.0.contains_key(&key) {
                 return Err(A::Error::custom(format!("duplicate key `{}`", key.escape_debug())));
             }
-            map.insert(key, entries.next_value()?);
+            self.0.insert(key, entries.next_value()?);
         }
-        Ok(UniqueMap(map))
+        Ok(self)
     }
 }
 
@@ -73,11 +70,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
         T::deserialize(MapAccessDeserializer::new(entries)).map(TextOr::Map)
     }
-}
-
-/// Reads an empty section, for instance one whose lines are all comments, as the default.
-pub fn section<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// Reads a string and checks it while its line is still known. `None` for a key without a value.

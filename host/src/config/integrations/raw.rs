@@ -36,28 +36,24 @@ impl fmt::Debug for RawIntegration {
 
 impl<'de> Deserialize<'de> for RawIntegrations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(IntegrationsVisitor)
+        deserializer.deserialize_map(Self::default())
     }
 }
 
-struct IntegrationsVisitor;
-
-impl<'de> Visitor<'de> for IntegrationsVisitor {
-    type Value = RawIntegrations;
+impl<'de> Visitor<'de> for RawIntegrations {
+    type Value = Self;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a map of settings")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut raw = RawIntegrations::default();
+    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<Self, A::Error> {
         while let Some(key) = entries.next_key::<String>()? {
             let is_duplicate = match key.as_str() {
-                "timeout_seconds" => raw.timeout_seconds.replace(entries.next_value()?).is_some(),
-                "cache_seconds" => raw.cache_seconds.replace(entries.next_value()?).is_some(),
+                "timeout_seconds" => self.timeout_seconds.replace(entries.next_value()?).is_some(),
+                "cache_seconds" => self.cache_seconds.replace(entries.next_value()?).is_some(),
                 _ => match entries.next_value()? {
-                    Entry::Settings(settings) => raw.each.insert(key.clone(), settings).is_some(),
-                    Entry::Nothing => raw.each.insert(key.clone(), RawIntegration::default()).is_some(),
+                    Entry::Settings(settings) => self.each.insert(key.clone(), settings).is_some(),
                     Entry::Other => {
                         return Err(A::Error::custom(format!(
                             "unknown field `{}`, expected one of `timeout_seconds`, `cache_seconds`, or the name of an integration with a map of its settings",
@@ -70,14 +66,13 @@ impl<'de> Visitor<'de> for IntegrationsVisitor {
                 return Err(A::Error::custom(format!("duplicate key `{}`", key.escape_debug())));
             }
         }
-        Ok(raw)
+        Ok(self)
     }
 }
 
 /// The value of a name.
 enum Entry {
     Settings(RawIntegration),
-    Nothing,
     /// Not a map.
     Other,
 }
@@ -103,7 +98,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_unit<E>(self) -> Result<Entry, E> {
-        Ok(Entry::Nothing)
+        Ok(Entry::Settings(RawIntegration::default()))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Entry, E> {

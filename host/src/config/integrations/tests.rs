@@ -1,12 +1,11 @@
 //! Tests of the settings of integrations.
 
 use super::*;
+use crate::config::tests::lookup;
 
 fn resolved(yaml: &str, variables: &[(&str, &str)]) -> Result<Options, String> {
     let raw: RawIntegrations = serde_yaml::from_str(yaml).map_err(|error| error.to_string())?;
-    let variable =
-        |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    resolve(raw, &ResolveContext { variable: &variable, path: &|text| Path::new("/etc").join(text) })
+    resolve(raw, &ResolveContext { variable: &lookup(variables), path: &|text| Path::new("/etc").join(text) })
 }
 
 fn state(integration: &Integration) -> (&str, &str) {

@@ -70,51 +70,27 @@ fn small_files_are_sent_together_up_to_the_size_of_a_batch() {
 
 #[test]
 fn a_full_buffer_drops_the_oldest_events_and_counts_each_of_them() {
-    let (_folder, buffer) = buffer();
-    let written = 2_000;
-    for number in 0..written {
-        buffer.add(&line(number), 1).unwrap();
-        let lengths = segment::list(&buffer.folder).unwrap();
-        let total: u64 = lengths.iter().map(|path| std::fs::metadata(path).unwrap().len()).sum();
-        assert!(total <= MAX_BYTES + 300, "{total} bytes after {number} events");
+    for servers in [1, 8] {
+        let (folder, _) = buffer();
+        let buffers: Vec<Buffer> =
+            (0..servers).map(|_| Buffer::new(&folder.path().join("waiting"), MAX_BYTES)).collect();
+        let first = &buffers[0];
+        // The limit is exceeded by at most one open file of each other server.
+        let limit = MAX_BYTES + 300 + (servers as u64 - 1) * (first.segment_bytes() + 300);
+        for number in 0..4_000 {
+            buffers[number % servers].add(&line(number), 1).unwrap();
+            let paths = segment::list(&first.folder).unwrap();
+            let total: u64 = paths.iter().map(|path| std::fs::metadata(path).unwrap().len()).sum();
+            assert!(total <= limit, "{total} bytes after {number} events of {servers} servers");
+        }
+        let (kept, dropped) = count(&first.folder);
+        assert_eq!(kept as u64 + dropped, 4_000);
+        assert!(dropped > 0 && kept > 100, "{kept} kept, {dropped} dropped");
+        if servers == 1 {
+            first.close();
+            assert_eq!(numbers(&first.batch().unwrap())[0], dropped, "the oldest are dropped first");
+        }
     }
-    let (kept, dropped) = count(&buffer.folder);
-    assert_eq!(kept as u64 + dropped, written as u64);
-    assert!(dropped > 0 && kept > 100, "{kept} kept, {dropped} dropped");
-    buffer.close();
-    let oldest = numbers(&buffer.batch().unwrap())[0];
-    assert_eq!(oldest, dropped, "the oldest are dropped first");
-}
-
-#[test]
-fn several_servers_exceed_the_limit_by_at_most_one_open_file_each() {
-    let (folder, first) = buffer();
-    let more = (0..7).map(|_| Buffer::new(&folder.path().join("waiting"), MAX_BYTES));
-    let servers: Vec<Buffer> = std::iter::once(first).chain(more).collect();
-    let limit = MAX_BYTES + 8 * (servers[0].segment_bytes() + 300);
-    for number in 0..4_000 {
-        servers[number % 8].add(&line(number), 1).unwrap();
-        let paths = segment::list(&servers[0].folder).unwrap();
-        let total: u64 = paths.iter().map(|path| std::fs::metadata(path).unwrap().len()).sum();
-        assert!(total <= limit, "{total} bytes after {number} events");
-    }
-    let (kept, dropped) = count(&servers[0].folder);
-    assert_eq!(kept as u64 + dropped, 4_000);
-    assert!(dropped > 0);
-}
-
-#[test]
-fn a_buffer_recovers_once_its_folder_can_be_created() {
-    let (folder, buffer) = buffer();
-    let obstacle = folder.path().join("waiting");
-    std::fs::write(&obstacle, "in the way").unwrap();
-    assert!(buffer.add(&line(0), 1).is_err());
-    assert!(buffer.lock_for_sending().unwrap().is_none(), "there is nothing to send");
-    std::fs::remove_file(&obstacle).unwrap();
-    buffer.add(&line(1), 1).unwrap();
-    buffer.close();
-    assert!(buffer.lock_for_sending().unwrap().is_some());
-    assert_eq!(numbers(&buffer.batch().unwrap()), [1]);
 }
 
 #[test]
@@ -134,21 +110,21 @@ fn events_that_are_being_sent_are_not_dropped() {
 #[test]
 fn a_file_is_counted_once_even_if_the_server_crashes_while_dropping_it() {
     let (_folder, buffer) = buffer();
-    buffer.add(&line(0), 1).unwrap();
-    buffer.close();
-    let path = segment::list(&buffer.folder).unwrap().remove(0);
-    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
     // As if the server had died between counting and removing.
-    Dropped { events: 1, last: name }.write(&buffer.folder).unwrap();
-    let file = FinishedSegment::lock(&path).unwrap();
-    assert_eq!(buffer.drop_file(file).unwrap(), 0);
+    let add_counted = |events| {
+        buffer.add(&line(0), 1).unwrap();
+        buffer.close();
+        let path = segment::list(&buffer.folder).unwrap().remove(0);
+        let last = path.file_name().unwrap().to_str().unwrap().to_owned();
+        Dropped { events, last }.write(&buffer.folder).unwrap();
+        path
+    };
+    let file = FinishedSegment::lock(&add_counted(1)).unwrap();
+    assert_eq!(buffer.count_dropped(&file, 1).unwrap(), 0);
+    file.remove().unwrap();
     assert_eq!(count(&buffer.folder), (0, 1));
 
-    buffer.add(&line(1), 1).unwrap();
-    buffer.close();
-    let path = segment::list(&buffer.folder).unwrap().remove(0);
-    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-    Dropped { events: 2, last: name }.write(&buffer.folder).unwrap();
+    add_counted(2);
     assert!(buffer.batch().unwrap().events.is_empty(), "counted as dropped, so it is not sent");
     assert_eq!(count(&buffer.folder), (0, 2));
 }
@@ -178,23 +154,4 @@ fn events_too_large_for_the_endpoint_are_counted_once_and_removed_with_the_rest(
     assert_eq!(numbers(&batch), [2, 3, 4, 5], "counted events are not sent again");
     buffer.remove(batch, &[0]).unwrap();
     assert_eq!(count(&buffer.folder), (0, 5));
-}
-
-#[test]
-fn only_one_server_sends_at_a_time() {
-    let (_folder, buffer) = buffer();
-    let lock = buffer.lock_for_sending().unwrap();
-    assert!(lock.is_some());
-    assert!(buffer.lock_for_sending().unwrap().is_none());
-    drop(lock);
-    assert!(buffer.lock_for_sending().unwrap().is_some());
-}
-
-#[test]
-fn a_removed_folder_is_created_again() {
-    let (folder, buffer) = buffer();
-    buffer.add(&line(0), 1).unwrap();
-    std::fs::remove_dir_all(folder.path().join("waiting")).unwrap();
-    buffer.add(&line(1), 1).unwrap();
-    assert_eq!(count(&buffer.folder), (1, 0));
 }

@@ -28,21 +28,24 @@ impl Occasion {
     }
 }
 
-/// The occasions as they come. [`next`](Self::next) is cancel-safe.
+/// The occasions as they come.
 pub struct Occasions {
-    schedule: Schedule,
+    timer: Instant,
+    /// The first and the last event since the last occasion.
+    events: Option<(Instant, Instant)>,
     /// Missing after the watcher ended.
     disturbances: Option<ChangeSignal>,
 }
 
 impl Occasions {
-    pub fn new(disturbances: ChangeSignal) -> Self {
-        Self { schedule: Schedule::new(Instant::now()), disturbances: Some(disturbances) }
+    pub fn new(disturbances: Option<ChangeSignal>) -> Self {
+        Self { timer: Instant::now(), events: None, disturbances }
     }
 
+    /// Waits for the next occasion. Cancel-safe.
     pub async fn next(&mut self) -> Occasion {
         loop {
-            let due = self.schedule.due();
+            let due = self.due();
             let disturbed = async {
                 match &mut self.disturbances {
                     Some(disturbances) => disturbances.changed().await.ok().and_then(|()| *disturbances.borrow()),
@@ -53,42 +56,26 @@ impl Occasions {
                 // An event that came before the deadline postpones it.
                 biased;
                 disturbed = disturbed => match disturbed {
-                    Some(last) => self.schedule.disturbed(last),
+                    Some(last) => self.disturbed(last),
                     None => self.disturbances = None,
                 },
                 () = sleep_until(due) => {}
             }
-            if let Some(occasion) = self.schedule.take(Instant::now()) {
+            if let Some(occasion) = self.take(Instant::now()) {
                 return occasion;
             }
         }
     }
 
     pub fn disturbed(&mut self, at: Instant) {
-        self.schedule.disturbed(at);
+        let (first, last) = self.events.unwrap_or((at, at));
+        self.events = Some((first, last.max(at)));
     }
 
     /// Whether there were no events since the last occasion because of them.
     pub fn is_quiet(&self) -> bool {
         let has_more = |disturbances: &ChangeSignal| disturbances.has_changed().unwrap_or(false);
-        self.schedule.events.is_none() && !self.disturbances.as_ref().is_some_and(has_more)
-    }
-}
-
-struct Schedule {
-    timer: Instant,
-    /// The first and the last event since the last occasion.
-    events: Option<(Instant, Instant)>,
-}
-
-impl Schedule {
-    fn new(now: Instant) -> Self {
-        Self { timer: now, events: None }
-    }
-
-    fn disturbed(&mut self, at: Instant) {
-        let (first, last) = self.events.unwrap_or((at, at));
-        self.events = Some((first, last.max(at)));
+        self.events.is_none() && !self.disturbances.as_ref().is_some_and(has_more)
     }
 
     fn due(&self) -> Instant {
@@ -116,45 +103,36 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    /// The occasions within 90 seconds, in milliseconds, for events at these times.
-    fn occasions(events: &[u64]) -> Vec<(u64, Occasion)> {
-        let start = Instant::now();
-        let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
-        let mut schedule = Schedule::new(start);
-        let mut events = events.iter().copied().peekable();
-        let mut seen = Vec::new();
-        while schedule.due() <= at(90_000) {
-            if let Some(event) = events.next_if(|event| at(*event) < schedule.due()) {
-                schedule.disturbed(at(event));
-                continue;
+    #[test]
+    fn events_are_debounced_into_one_scan_and_the_timer_runs_whether_or_not_there_are_any() {
+        let endless: Vec<u64> = (10..140).map(|number| number * 100).collect();
+        // When there are events, and when these lead to a scan, in milliseconds.
+        for (events, expected) in [
+            (&[][..], &[][..]),
+            (&[1_000, 1_200, 1_699, 70_000], &[2_199, 70_500]),
+            // The timer in between does not count.
+            (&[1_000, 29_800, 30_100, 60_000], &[1_500, 30_600, 60_500]),
+            (&endless, &[6_000, 11_000, 14_400]),
+        ] {
+            let mut occasions = Occasions::new(None);
+            let start = occasions.timer;
+            let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+            let mut coming = events.iter().copied().peekable();
+            let (mut after_events, mut by_timer) = (Vec::new(), Vec::new());
+            while occasions.due() <= at(90_000) {
+                if let Some(event) = coming.next_if(|event| at(*event) < occasions.due()) {
+                    occasions.disturbed(at(event));
+                    continue;
+                }
+                let due = occasions.due();
+                let seen = match occasions.take(due).expect("it is due") {
+                    Occasion::Events => &mut after_events,
+                    Occasion::Timer => &mut by_timer,
+                };
+                seen.push((due - start).as_millis());
             }
-            let due = schedule.due();
-            let occasion = schedule.take(due).expect("it is due");
-            seen.push((u64::try_from((due - start).as_millis()).unwrap(), occasion));
+            assert_eq!(after_events, expected, "{events:?}");
+            assert_eq!(by_timer, [0, 30_000, 60_000, 90_000], "{events:?}");
         }
-        seen
-    }
-
-    fn times(events: &[u64], wanted: Occasion) -> Vec<u64> {
-        let seen = occasions(events).into_iter().filter(|(_, occasion)| *occasion == wanted);
-        seen.map(|(at, _)| at).collect()
-    }
-
-    #[test]
-    fn the_timer_runs_whether_or_not_there_are_events() {
-        assert_eq!(times(&[], Occasion::Timer), [0, 30_000, 60_000, 90_000]);
-        assert_eq!(times(&[1_000, 29_800, 60_000], Occasion::Timer), [0, 30_000, 60_000, 90_000]);
-    }
-
-    #[test]
-    fn events_are_debounced_into_one_scan() {
-        assert_eq!(times(&[1_000, 1_200, 1_699, 70_000], Occasion::Events), [2_199, 70_500]);
-        assert_eq!(times(&[29_800, 30_100], Occasion::Events), [30_600], "the timer in between does not count");
-    }
-
-    #[test]
-    fn endless_events_do_not_postpone_a_scan_forever() {
-        let events: Vec<u64> = (10..140).map(|number| number * 100).collect();
-        assert_eq!(times(&events, Occasion::Events), [6_000, 11_000, 14_400]);
     }
 }

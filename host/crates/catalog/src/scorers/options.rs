@@ -1,11 +1,13 @@
 //! What the operator configures for scorers.
 
-use super::known::KEYWORD;
 use base::digest::Sha256;
 use base::printable::{printable, quoted};
 use guests::scorer::Bundled;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+/// The engine's own scorer.
+pub const KEYWORD: &str = "keyword";
 
 /// The scorer that ranks skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,26 @@ pub struct Options {
 /// Scorers that the operator's file gives a name.
 #[derive(Debug, Clone, Default)]
 pub struct InstalledScorers(pub BTreeMap<String, ScorerFile>);
+
+impl Options {
+    /// The operator's own scorers. One that is configured by path is named after its file.
+    pub fn own(&self) -> Vec<(String, ScorerFile)> {
+        let mut own: Vec<_> = self.installed.0.clone().into_iter().collect();
+        if let ScorerChoice::Component(chosen) = &self.choice
+            && !own.iter().any(|(_, file)| file == chosen)
+        {
+            let name = chosen.path.file_name().unwrap_or(chosen.path.as_os_str()).to_string_lossy().into_owned();
+            own.push((name, chosen.clone()));
+        }
+        own
+    }
+
+    /// All scorers that are components.
+    pub fn components(&self) -> Vec<(String, ScorerChoice)> {
+        let bundled = Bundled::all().map(|which| (which.name().to_owned(), ScorerChoice::Bundled(which)));
+        bundled.chain(self.own().into_iter().map(|(name, file)| (name, ScorerChoice::Component(file)))).collect()
+    }
+}
 
 impl ScorerChoice {
     /// One that is always there.

@@ -1,9 +1,8 @@
 //! All scorers, asked about one task.
 
 use super::explanation::{Explanation, Given, Ranked, Refused, Thresholds};
-use super::known::{self, KEYWORD};
 use super::load;
-use super::options::Options;
+use super::options::{KEYWORD, Options};
 use crate::{AskError, Catalog, Ranker};
 use base::place::Audience;
 use base::printable::counted;
@@ -69,10 +68,10 @@ pub async fn answer(
 impl Panel {
     pub fn load(options: &Options, cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
         let world = ScorerWorld::new(cache)?;
-        let files = known::own(options).into_iter().map(|(_, file)| (FileState::of(&file.path), file.path));
+        let files = options.own().into_iter().map(|(_, file)| (FileState::of(&file.path), file.path));
         let files = files.map(|(state, path)| (path, state)).collect();
         let (mut members, mut chosen) = (Vec::new(), KEYWORD.to_owned());
-        for (name, choice) in known::components(options) {
+        for (name, choice) in options.components() {
             // Two names may mean the same file.
             if choice == options.choice && chosen == KEYWORD {
                 chosen.clone_from(&name);

@@ -1,6 +1,7 @@
 //! A clone follows its remote, and loses no local edits.
 
 use super::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[test]
 fn a_clone_follows_its_remote() {
@@ -19,25 +20,8 @@ fn a_clone_follows_its_remote() {
 }
 
 #[test]
-fn a_forced_push_ends_at_the_state_of_the_remote() {
-    let scene = Scene::new();
-    let first = scene.push("main", &TWO_SKILLS);
-    scene.push("main", &[("a/SKILL.md", "second")]);
-    scene.sync().unwrap();
-    scene.push_forced("main", &[("z/SKILL.md", "other history")]);
-    scene.sync().unwrap();
-    scene.expect(&[("z/SKILL.md", "other history")]);
-    scene.origin.reference("refs/heads/main", first, true, "back").unwrap();
-    scene.sync().unwrap();
-    scene.expect(&TWO_SKILLS);
-    assert_eq!(scene.backups(), []);
-}
-
-#[test]
 fn edits_of_files_that_git_assumes_unchanged_are_found() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
+    let scene = Scene::cloned(&TWO_SKILLS);
     let flag = |path: &str, flags: IndexEntryFlag, extended: IndexEntryExtendedFlag| {
         let repository = clone_folder::open(&scene.clone()).unwrap();
         let mut index = repository.index().unwrap();
@@ -63,97 +47,34 @@ fn edits_of_files_that_git_assumes_unchanged_are_found() {
 
 #[test]
 fn local_edits_are_kept_in_a_backup_and_the_remote_wins() {
-    let scene = Scene::new();
-    scene.push("main", &[("a/SKILL.md", "a"), ("b/SKILL.md", "b"), ("gone.md", "gone"), (".gitignore", "*.log\n")]);
-    scene.sync().unwrap();
+    let ignore = (".gitignore", "*.log\n");
+    let scene = Scene::cloned(&[ignore, ("a/SKILL.md", "a")]);
     scene.write("a/SKILL.md", "mine");
     scene.write("notes/new.md", "also mine");
     scene.write("debug.log", "ignored");
     symlink("a", scene.clone().join("link")).unwrap();
-    fs::remove_file(scene.clone().join("gone.md")).unwrap();
-    scene
-        .push("main", &[("a/SKILL.md", "theirs"), ("b/SKILL.md", "b"), ("gone.md", "gone"), (".gitignore", "*.log\n")]);
-    scene.sync().unwrap();
-    let expected = [
-        (".gitignore", "*.log\n"),
-        ("a/SKILL.md", "theirs"),
-        ("b/SKILL.md", "b"),
-        ("debug.log", "ignored"),
-        ("gone.md", "gone"),
-    ];
-    scene.expect(&expected);
-    assert!(!scene.clone().join("notes").exists(), "an empty folder is removed");
-    let backups = scene.backups();
-    assert_eq!(backups.len(), 1);
-    assert_eq!(backups[0]["a/SKILL.md"], "mine");
-    assert_eq!(backups[0]["notes/new.md"], "also mine");
-    assert_eq!(backups[0]["link"], "a");
-    scene.sync().unwrap();
-    assert_eq!(scene.backups().len(), 1, "nothing is backed up twice");
-    scene.write("a/SKILL.md", "mine again");
-    scene.sync().unwrap();
-    scene.expect(&expected);
-    assert_eq!(scene.backups().len(), 2, "even if the remote has nothing new");
-}
-
-#[test]
-fn an_ignored_file_is_backed_up_when_the_remote_adds_one_at_its_path() {
-    let scene = Scene::new();
-    scene.push("main", &[(".gitignore", "*.log\n")]);
-    scene.sync().unwrap();
-    scene.write("debug.log", "mine");
-    scene.push("main", &[(".gitignore", "*.log\n"), ("debug.log", "theirs")]);
-    scene.sync().unwrap();
-    scene.expect(&[(".gitignore", "*.log\n"), ("debug.log", "theirs")]);
-    assert_eq!(scene.backups()[0]["debug.log"], "mine");
-}
-
-#[test]
-fn a_local_commit_is_backed_up() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
-    scene.write("a/SKILL.md", "committed here");
-    let repository = clone_folder::open(&scene.clone()).unwrap();
-    let mut index = repository.index().unwrap();
-    index.add_path(Path::new("a/SKILL.md")).unwrap();
-    index.write().unwrap();
-    let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
-    let by = Signature::now("me", "me@example.com").unwrap();
-    let head = repository.head().unwrap().peel_to_commit().unwrap();
-    repository.commit(Some("HEAD"), &by, &by, "mine", &tree, &[&head]).unwrap();
-    scene.sync().unwrap();
-    scene.expect(&TWO_SKILLS);
-    assert_eq!(scene.backups()[0]["a/SKILL.md"], "committed here");
-    assert_eq!(scene.backups().len(), 1);
+    scene.push("main", &[ignore, ("a/SKILL.md", "theirs")]);
+    for _ in 0..2 {
+        scene.sync().unwrap();
+        scene.expect(&[ignore, ("a/SKILL.md", "theirs"), ("debug.log", "ignored")]);
+        assert!(!scene.clone().join("notes").exists(), "an empty folder is removed");
+        let backups = scene.backups();
+        assert_eq!(backups.len(), 1, "nothing is backed up twice");
+        assert_eq!(["a/SKILL.md", "notes/new.md", "link"].map(|path| &*backups[0][path]), ["mine", "also mine", "a"]);
+    }
+    scene.follow(&[ignore, ("debug.log", "theirs")]);
+    let is_kept = |files: &BTreeMap<String, String>| files.get("debug.log").is_some_and(|text| text == "ignored");
+    assert!(scene.backups().iter().any(is_kept), "an ignored file at the path of a new one");
 }
 
 #[test]
 fn a_repository_inside_the_clone_is_left_alone() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
+    let scene = Scene::cloned(&TWO_SKILLS);
     Repository::init(scene.clone().join("inner")).unwrap();
     scene.write("inner/work.md", "local work");
     scene.push("main", &[("a/SKILL.md", "new")]);
     scene.sync().unwrap();
     scene.expect(&[("a/SKILL.md", "new"), ("inner/work.md", "local work")]);
-}
-
-#[test]
-fn a_deleted_branch_leaves_the_files_in_place() {
-    let mut scene = Scene::new();
-    scene.branch = Some("dev".to_owned());
-    scene.push("main", &[("x.md", "x")]);
-    scene.push("dev", &TWO_SKILLS);
-    scene.sync().unwrap();
-    scene.origin.find_reference("refs/heads/dev").unwrap().delete().unwrap();
-    let error = scene.sync().unwrap_err().for_audience(Audience::Local);
-    assert!(error.contains("no branch `dev`; it has `main`") && error.contains("SKILLS_BRANCH"), "{error}");
-    scene.expect(&TWO_SKILLS);
-    scene.push("dev", &[("a/SKILL.md", "back")]);
-    scene.sync().unwrap();
-    scene.expect(&[("a/SKILL.md", "back")]);
 }
 
 #[test]
@@ -165,28 +86,8 @@ fn without_a_configured_branch_main_or_the_default_is_used() {
     scene.push("trunk", &[("x.md", "trunk")]);
     scene.sync().unwrap();
     scene.expect(&[("x.md", "trunk")]);
-    scene.push("main", &[("x.md", "main")]);
-    scene.sync().unwrap();
-    scene.expect(&[("x.md", "main")]);
+    scene.follow(&[("x.md", "main")]);
     assert_eq!(scene.backups(), []);
-}
-
-#[test]
-fn concurrent_servers_share_one_clone() {
-    let scene = Scene::new();
-    let commit = scene.push("main", &TWO_SKILLS).to_string();
-    let remote = scene.remote();
-    std::thread::scope(|scope| {
-        let servers: Vec<_> = (0..8)
-            .map(|_| {
-                scope.spawn(|| sync(&remote, &Network::default(), SyncMode::Always, &|| Box::new(())).unwrap().commit)
-            })
-            .collect();
-        for server in servers {
-            assert_eq!(server.join().unwrap(), commit);
-        }
-    });
-    scene.expect(&TWO_SKILLS);
 }
 
 #[test]
@@ -211,37 +112,10 @@ fn bytes_are_exact_whatever_gitattributes_say() {
         ("unix.md", "a\nb\n"),
         ("version.id", "$Id$\n"),
     ];
-    scene.push("main", &files);
+    scene.follow(&files);
     scene.sync().unwrap();
-    scene.expect(&files);
-    scene.sync().unwrap();
-    scene.push("main", &[&files[..], &[("z.md", "z\n")]].concat());
-    scene.sync().unwrap();
-    scene.expect(&[&files[..], &[("z.md", "z\n")]].concat());
+    scene.follow(&[&files[..], &[("z.md", "z\n")]].concat());
     assert_eq!(scene.backups(), []);
-}
-
-#[test]
-fn an_existing_clone_of_skills_mcp_is_used() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    let home = scene.folder.path().join("home");
-    let remote = scene.remote();
-    let existing = |branch| clone_folder::find_existing(&remote.address, branch, Some(&home));
-    assert_eq!(existing(None), None);
-    let content = home.join(".skills-mcp/content");
-    fs::create_dir_all(&content).unwrap();
-    Repository::clone(remote.address.text(), &content).unwrap();
-    assert_eq!(existing(None), Some(content.clone()));
-    assert_eq!(existing(Some("main")), Some(content.clone()));
-    assert_eq!(existing(Some("dev")), None);
-    let (other, _) = Address::parse("other", |path| home.join(path)).unwrap();
-    assert_eq!(clone_folder::find_existing(&other, None, Some(&home)), None);
-    scene.push("main", &[("a/SKILL.md", "new")]);
-    let remote = Remote { folder: content.clone(), taken_over: true, ..remote };
-    sync(&remote, &Network::default(), SyncMode::Always, &|| Box::new(())).unwrap();
-    assert_eq!(fs::read_to_string(content.join("a/SKILL.md")).unwrap(), "new");
-    assert!(!content.join("b").exists());
 }
 
 #[test]
@@ -249,16 +123,16 @@ fn scans_are_paused_only_while_files_change() {
     let scene = Scene::new();
     scene.push("main", &TWO_SKILLS);
     let remote = scene.remote();
-    let pauses = std::sync::atomic::AtomicUsize::new(0);
+    let pauses = AtomicUsize::new(0);
     let pause = || {
-        pauses.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        pauses.fetch_add(1, Ordering::SeqCst);
         Box::new(()) as Box<dyn std::any::Any>
     };
     let mut counts = Vec::new();
     for text in ["a", "a", "b"] {
         scene.push_forced("main", &[("a/SKILL.md", text)]);
         sync(&remote, &Network::default(), SyncMode::Always, &pause).unwrap();
-        counts.push(pauses.load(std::sync::atomic::Ordering::SeqCst));
+        counts.push(pauses.load(Ordering::SeqCst));
     }
     assert_eq!(counts[0], 0, "a first clone is not visible before it is complete");
     assert_eq!(counts[2], 1 + counts[1]);
@@ -271,10 +145,10 @@ fn a_reader_gets_the_old_or_the_new_file() {
     scene.push("main", &[("a/SKILL.md", &old)]);
     scene.sync().unwrap();
     let file = scene.clone().join("a/SKILL.md");
-    let done = std::sync::atomic::AtomicBool::new(false);
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
-            while !done.load(std::sync::atomic::Ordering::SeqCst) {
+            while !done.load(Ordering::SeqCst) {
                 let text = fs::read_to_string(&file).unwrap();
                 assert!(text == old || text == new, "{} bytes", text.len());
             }
@@ -283,7 +157,7 @@ fn a_reader_gets_the_old_or_the_new_file() {
             scene.push("main", &[("a/SKILL.md", if number % 2 == 0 { &new } else { &old })]);
             scene.sync().unwrap();
         }
-        done.store(true, std::sync::atomic::Ordering::SeqCst);
+        done.store(true, Ordering::SeqCst);
         reader.join().unwrap();
     });
 }

@@ -18,9 +18,7 @@ impl Scene {
 
 #[test]
 fn no_name_in_a_tree_escapes_the_clone() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
+    let scene = Scene::cloned(&TWO_SKILLS);
     let outside = scene.folder.path().join("outside/private");
     fs::create_dir_all(outside.parent().unwrap()).unwrap();
     fs::write(&outside, "a key").unwrap();
@@ -33,6 +31,7 @@ fn no_name_in_a_tree_escapes_the_clone() {
         scene.raw_tree(&[("100644", b"../../outside/private", blob)]),
         scene.raw_tree(&[("100644", b"a/../../../outside/private", blob)]),
         scene.raw_tree(&[("40000", b".git", inner)]),
+        scene.raw_tree(&[("40000", b"git~1", inner)]),
         scene.raw_tree(&[("40000", b"a", scene.raw_tree(&[("40000", b".GIT", inner)]))]),
         scene.raw_tree(&[("40000", b".", inner)]),
     ];
@@ -52,10 +51,18 @@ fn no_name_in_a_tree_escapes_the_clone() {
 }
 
 #[test]
-fn a_few_objects_that_describe_countless_files_are_refused_quickly() {
+fn nothing_is_written_through_a_link_that_becomes_a_folder() {
     let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
+    let outside = scene.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    scene.follow(&[("@link", outside.to_str().unwrap())]);
+    scene.follow(&[("link/file.md", "inside")]);
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_few_objects_that_describe_countless_files_are_refused_quickly() {
+    let scene = Scene::cloned(&TWO_SKILLS);
     let mut tree = scene.raw_tree(&[("100644", b"SKILL.md", scene.origin.blob(b"x").unwrap())]);
     let names: Vec<[u8; 1]> = (b'a'..b'k').map(|letter| [letter]).collect();
     for _ in 0..12 {
@@ -64,7 +71,7 @@ fn a_few_objects_that_describe_countless_files_are_refused_quickly() {
     }
     scene.push_tree("main", tree, None);
     let started = Instant::now();
-    let error = scene.sync().unwrap_err().for_audience(Audience::Local);
+    let error = scene.sync_error();
     assert!(error.contains("files"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     scene.expect(&TWO_SKILLS);
@@ -74,7 +81,6 @@ fn a_few_objects_that_describe_countless_files_are_refused_quickly() {
 fn a_clone_follows_its_remote_whichever_byte_is_corrupt() {
     let text = "text that makes a file of some length\n".repeat(20);
     let files = [("a/SKILL.md", text.as_str()), ("b/SKILL.md", "b")];
-    let length = |path: &Path| fs::metadata(path).unwrap().len();
     for part in 1..12 {
         let scene = Scene::new();
         scene.push("main", &files);
@@ -84,7 +90,7 @@ fn a_clone_follows_its_remote_whichever_byte_is_corrupt() {
         let pack = packs.next().expect("a pack");
         fs::set_permissions(&pack, fs::Permissions::from_mode(0o600)).unwrap();
         let mut bytes = fs::read(&pack).unwrap();
-        let at = usize::try_from(length(&pack) * part / 12).unwrap();
+        let at = bytes.len() * part / 12;
         bytes[at] ^= 0xff;
         fs::write(&pack, bytes).unwrap();
         fs::remove_file(scene.clone().join("a/SKILL.md")).unwrap();
@@ -98,9 +104,7 @@ fn a_clone_follows_its_remote_whichever_byte_is_corrupt() {
 
 #[test]
 fn an_edit_at_the_last_moment_is_kept() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
+    let scene = Scene::cloned(&TWO_SKILLS);
     scene.push("main", &[("a/SKILL.md", "new")]);
     let clone = scene.clone();
     let edit = || -> Box<dyn std::any::Any> {
@@ -109,8 +113,8 @@ fn an_edit_at_the_last_moment_is_kept() {
         Box::new(())
     };
     // The edit happens after the changes are planned.
-    let error =
-        sync(&scene.remote(), &Network::default(), SyncMode::Always, &edit).unwrap_err().for_audience(Audience::Local);
+    let error = sync(&scene.remote(), &Network::default(), SyncMode::Always, &edit).unwrap_err();
+    let error = error.for_audience(Audience::Local);
     assert!(error.contains("edited during the sync"), "{error}");
     scene.sync().unwrap();
     scene.expect(&[("a/SKILL.md", "new")]);
@@ -130,17 +134,13 @@ fn a_branch_whose_name_is_not_utf8_is_ignored() {
 
 #[test]
 fn the_configuration_of_a_clone_cannot_move_its_files() {
-    let scene = Scene::new();
-    scene.push("main", &TWO_SKILLS);
-    scene.sync().unwrap();
+    let scene = Scene::cloned(&TWO_SKILLS);
     let elsewhere = scene.folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("mine.txt"), "mine").unwrap();
     let config = scene.clone().join(".git/config");
     let text = format!("{}\n[core]\n\tworktree = {}\n", fs::read_to_string(&config).unwrap(), elsewhere.display());
     fs::write(config, text).unwrap();
-    scene.push("main", &[("c/SKILL.md", "c")]);
-    scene.sync().unwrap();
-    scene.expect(&[("c/SKILL.md", "c")]);
+    scene.follow(&[("c/SKILL.md", "c")]);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
 }

@@ -1,17 +1,17 @@
 //! The HTTP requests of one fetch: credentials, redirects and timeouts.
 
 use crate::address::is_loopback;
-use crate::credential::Credential;
 use crate::error::NetworkError;
 use crate::options::{Network, Remote};
 use crate::{Deadline, certificates};
 use base::printable::printable;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use ureq::http::{Response, StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, RequestBuilder};
 
 const REFERENCES: &str = "/info/refs?service=git-upload-pack";
 const REFERENCES_TYPE: &str = "application/x-git-upload-pack-advertisement";
@@ -34,17 +34,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct HttpSession {
-    address: String,
-    host: String,
-    credential: Option<Credential>,
-    /// Whether a credential may be sent to the address.
-    is_confidential: bool,
+    remote: Remote,
     /// One for each set of trusted certificates.
     agents: Vec<Agent>,
     deadline: Deadline,
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// Where requests go.
     base: String,
@@ -62,25 +59,10 @@ impl HttpSession {
         let own = certificates(&network.certificates).unwrap_or_default();
         let own = (!own.is_empty()).then(|| RootCerts::Specific(Arc::new(own)));
         let agents = own.into_iter().chain([RootCerts::WebPki]).map(|roots| agent(roots, network.timeout)).collect();
-        let state = State {
-            base: remote.address.text().to_owned(),
-            redirected: false,
-            authorized: false,
-            agent: 0,
-            failure: None,
-        };
-        Self {
-            address: remote.address.text().to_owned(),
-            host: remote.address.host().unwrap_or_default().to_owned(),
-            credential: remote.credential.clone(),
-            is_confidential: remote.address.is_confidential(),
-            agents,
-            deadline,
-            state: Mutex::new(state),
-        }
+        let state = Mutex::new(State { base: remote.address.text().to_owned(), ..State::default() });
+        Self { remote: remote.clone(), agents, deadline, state }
     }
 
-    /// Takes the first failure, if there was one.
     pub fn take_failure(&self) -> Option<NetworkError> {
         self.state().failure.take()
     }
@@ -123,42 +105,45 @@ impl HttpSession {
     /// Tries each set of certificates in turn. Nothing is sent to a host whose certificate is not trusted.
     fn request_references(&self) -> Result<Response<Body>, NetworkError> {
         loop {
-            let (url, authorization, number) = {
-                let state = self.state();
-                (format!("{}{REFERENCES}", state.base), self.authorization(&state), state.agent)
-            };
-            let mut request =
-                self.agents[number].get(&url).header(header::ACCEPT, "*/*").header(header::PRAGMA, "no-cache");
-            if let Some(authorization) = authorization {
-                request = request.header(header::AUTHORIZATION, authorization);
-            }
-            match request.config().timeout_global(Some(self.deadline.remaining())).build().call() {
-                Err(error) if is_certificate_error(&error) && number + 1 < self.agents.len() => self.state().agent += 1,
+            let (url, agent) = self.target(REFERENCES);
+            let request = self.agents[agent].get(&url).header(header::ACCEPT, "*/*").header(header::PRAGMA, "no-cache");
+            match self.prepared(request).call() {
+                Err(error) if is_certificate_error(&error) && agent + 1 < self.agents.len() => self.state().agent += 1,
                 result => return result.map_err(|error| self.network_error(error)),
             }
         }
     }
 
     fn try_upload_pack(&self, request: &[u8]) -> Result<Box<dyn Read + Send>, NetworkError> {
-        let (url, authorization, number) = {
-            let state = self.state();
-            (format!("{}/git-upload-pack", state.base), self.authorization(&state), state.agent)
-        };
-        let mut post = self.agents[number].post(&url).content_type(REQUEST_TYPE).header(header::ACCEPT, RESULT_TYPE);
-        if let Some(authorization) = authorization {
-            post = post.header(header::AUTHORIZATION, authorization);
-        }
-        let response = post.config().timeout_global(Some(self.deadline.remaining())).build().send(request);
-        let response = response.map_err(|error| self.network_error(error))?;
+        let (url, agent) = self.target("/git-upload-pack");
+        let post = self.agents[agent].post(&url).content_type(REQUEST_TYPE).header(header::ACCEPT, RESULT_TYPE);
+        let response = self.prepared(post).send(request).map_err(|error| self.network_error(error))?;
         if let Some(to) = redirect_target(&response) {
             return Err(self.bad_redirect(&to, "only the first request may be redirected"));
         }
         self.body(response, RESULT_TYPE, MAX_PACK_BYTES)
     }
 
+    /// Returns the URL of a request, and the number of the agent to send it with.
+    fn target(&self, path: &str) -> (String, usize) {
+        let state = self.state();
+        (format!("{}{path}", state.base), state.agent)
+    }
+
+    /// Adds the timeout, and the credential if it may be sent: only to the host of the configured address.
+    fn prepared<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        let state = self.state();
+        let is_allowed = state.authorized && !state.redirected && self.remote.address.is_confidential();
+        let request = request.config().timeout_global(Some(self.deadline.remaining())).build();
+        match self.remote.credential.as_ref().filter(|_| is_allowed) {
+            Some(credential) => request.header(header::AUTHORIZATION, credential.basic()),
+            None => request,
+        }
+    }
+
     /// Returns the body of a successful response of the expected content type.
     fn body(&self, response: Response<Body>, kind: &str, limit: u64) -> Result<Box<dyn Read + Send>, NetworkError> {
-        let (status, address) = (response.status(), self.address.clone());
+        let (status, address) = (response.status(), self.address());
         let code = status.as_u16();
         if is_refusal(status) {
             return Err(if self.state().authorized {
@@ -168,7 +153,7 @@ impl HttpSession {
             });
         }
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(NetworkError::Failing { host: self.host.clone(), status: code });
+            return Err(NetworkError::Failing { host: self.host(), status: code });
         }
         if !status.is_success() {
             return Err(NetworkError::NotGit { address, reason: format!("it answers with status {code}") });
@@ -187,10 +172,10 @@ impl HttpSession {
     /// Whether to retry with a credential. Fails if the credential must not be sent.
     fn may_authorize(&self, refusal: StatusCode) -> Result<bool, NetworkError> {
         let state = self.state();
-        if self.credential.is_none() {
+        if self.remote.credential.is_none() {
             return Ok(false);
         }
-        let address = self.address.clone();
+        let address = self.address();
         if state.redirected {
             return Err(NetworkError::Moved { address, to: without_secrets(&state.base) });
         }
@@ -198,51 +183,47 @@ impl HttpSession {
             return Ok(false);
         }
         let not_secret = || NetworkError::NotSecret { address, status: refusal.as_u16() };
-        if self.is_confidential { Ok(true) } else { Err(not_secret()) }
-    }
-
-    /// A credential is sent only to the host of the configured address.
-    fn authorization(&self, state: &State) -> Option<String> {
-        let is_allowed = state.authorized && !state.redirected && self.is_confidential;
-        self.credential.as_ref().filter(|_| is_allowed).map(Credential::basic)
+        if self.remote.address.is_confidential() { Ok(true) } else { Err(not_secret()) }
     }
 
     fn follow(&self, to: &str) -> Result<(), NetworkError> {
         let mut state = self.state();
-        let host_end = state.base.find("://").map_or(0, |at| at + 3);
-        let host_end = state.base[host_end..].find('/').map_or(state.base.len(), |at| host_end + at);
-        let to = if to.starts_with('/') && !to.starts_with("//") {
-            format!("{}{to}", &state.base[..host_end])
-        } else {
-            to.to_owned()
-        };
-        let redacted = without_secrets(&to);
+        let is_path = to.starts_with('/') && !to.starts_with("//");
+        let to = if is_path { format!("{}{to}", &state.base[..authority(&state.base).end]) } else { to.to_owned() };
         let is_https = |url: &str| url.starts_with("https://");
         if !is_https(&to) && !to.starts_with("http://") {
-            return Err(self.bad_redirect(&redacted, "it is not an HTTP address"));
+            return Err(self.bad_redirect(&to, "it is not an HTTP address"));
         }
-        let host = to.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+        let host = &to[authority(&to)];
         if is_https(&state.base) && !is_https(&to) || !is_https(&to) && !is_loopback(host) {
-            return Err(self.bad_redirect(&redacted, "it is not encrypted"));
+            return Err(self.bad_redirect(&to, "it is not encrypted"));
         }
         if host.contains('@') {
-            return Err(self.bad_redirect(&redacted, "it contains a user name"));
+            return Err(self.bad_redirect(&to, "it contains a user name"));
         }
         let Some(base) = to.strip_suffix(REFERENCES) else {
-            return Err(self.bad_redirect(&redacted, "it is not the address of a repository"));
+            return Err(self.bad_redirect(&to, "it is not the address of a repository"));
         };
-        tracing::info!("{} redirects to {}", self.address, without_secrets(base));
+        tracing::info!("{} redirects to {}", self.address(), without_secrets(base));
         base.clone_into(&mut state.base);
         state.redirected = true;
         Ok(())
     }
 
     fn bad_redirect(&self, to: &str, reason: &'static str) -> NetworkError {
-        NetworkError::BadRedirect { address: self.address.clone(), to: without_secrets(to), reason }
+        NetworkError::BadRedirect { address: self.address(), to: without_secrets(to), reason }
+    }
+
+    fn address(&self) -> String {
+        self.remote.address.text().to_owned()
+    }
+
+    fn host(&self) -> String {
+        self.remote.address.host().unwrap_or_default().to_owned()
     }
 
     fn network_error(&self, error: ureq::Error) -> NetworkError {
-        let host = self.host.clone();
+        let host = self.host();
         if is_certificate_error(&error) {
             return NetworkError::Certificate { host, reason: error.to_string() };
         }
@@ -333,11 +314,16 @@ fn is_certificate_error(error: &ureq::Error) -> bool {
     }
 }
 
+/// Returns where in a URL its host is, with user name and port.
+fn authority(url: &str) -> Range<usize> {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    start..url[start..].find('/').map_or(url.len(), |at| start + at)
+}
+
 /// Removes what may be a secret from an address: everything before an `@` and after a `?`.
 fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
-    let start = url.find("://").map_or(0, |at| at + 3);
-    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+    let Range { start, end } = authority(url);
     let host = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
     printable(&format!("{}{}", &url[..start], &url[host..]))
 }

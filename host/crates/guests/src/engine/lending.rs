@@ -1,16 +1,19 @@
-//! The `library` and `log` imports: the functions of the host that an engine can call.
+//! The `library` and `log` imports: the functions of the host that an engine can call, and the files they withhold.
 
 use super::{EngineState, MAX_FILE_MEMORY, MAX_FILE_TIME, Terms};
-use crate::budget::Budget;
+use crate::call::Budget;
 use crate::imports::{log_guest, log_line};
-use ::library::roots::{self, RootKind};
+use ::library::resources::ResourceFolder;
+use ::library::roots::{self, RootKind, SkillRoot};
 use ::library::snapshot::{RootSnapshot, Snapshot};
+use base::digest::Sha256;
 use bindings::LentRoot;
-use bindings::library::{self, ReadError};
+use bindings::library::{self, QuarantineReason, ReadError};
 use bindings::log::{self, Level};
 use bindings::types::Location;
-use std::sync::Arc;
-use wasmtime::component::{HasData, Resource, ResourceTable};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use wasmtime::component::{Resource, ResourceTable};
 
 /// Reads files of one snapshot for an engine, and records the last one.
 pub struct Lender {
@@ -27,8 +30,7 @@ impl Lender {
     }
 
     pub fn lend_all(&self, handles: &mut ResourceTable) -> wasmtime::Result<Vec<Resource<LentRoot>>> {
-        let numbers = (0..).zip(self.terms.roots.iter()).map(|(number, _)| number);
-        numbers.map(|number| Ok(handles.push(LentRoot(number))?)).collect()
+        (0..).zip(self.terms.roots.iter()).map(|(number, _)| Ok(handles.push(LentRoot(number))?)).collect()
     }
 
     pub fn start_update(&mut self, snapshot: Arc<Snapshot>) {
@@ -56,42 +58,53 @@ impl Lender {
     }
 }
 
-/// Everything that the `library` import can reach.
-pub struct LibraryView<'state> {
-    handles: &'state mut ResourceTable,
-    lender: &'state mut Lender,
-    budget: &'state mut Budget,
+/// Files that broke an engine, by the digest of their text. Shared by all engines of a server, so that none reads such a
+/// file again. A changed file has another digest and is tried.
+#[derive(Default)]
+pub struct Quarantine {
+    reasons: RwLock<BTreeMap<Sha256, QuarantineReason>>,
+}
+
+impl Quarantine {
+    /// Adds a text. Returns whether it is new.
+    pub fn add(&self, text: &str, reason: QuarantineReason) -> bool {
+        let mut reasons = self.reasons.write().unwrap_or_else(PoisonError::into_inner);
+        reasons.insert(Sha256::of(text.as_bytes()), reason).is_none()
+    }
+
+    pub fn check(&self, text: &str) -> Result<(), ReadError> {
+        let reasons = self.reasons.read().unwrap_or_else(PoisonError::into_inner);
+        // Digests cost more than reading, and the quarantine is nearly always empty.
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        reasons.get(&Sha256::of(text.as_bytes())).map_or(Ok(()), |reason| Err(ReadError::Quarantined(*reason)))
+    }
 }
 
 impl EngineState {
-    pub fn library(&mut self) -> LibraryView<'_> {
-        LibraryView { handles: &mut self.handles, lender: &mut self.lender, budget: &mut self.budget }
+    fn root(&self, handle: &Resource<LentRoot>) -> wasmtime::Result<&SkillRoot> {
+        Ok(&self.lender.terms.roots[self.handles.get(handle)?.0 as usize])
+    }
+
+    fn folder(&self, handle: &Resource<LentRoot>) -> wasmtime::Result<Option<ResourceFolder>> {
+        Ok(self.lender.snapshot.root(self.handles.get(handle)?.0).and_then(RootSnapshot::top))
     }
 }
 
-/// Marks the data of the `library` import for the linker.
-pub struct Library;
+impl library::Host for EngineState {}
 
-impl HasData for Library {
-    type Data<'state> = LibraryView<'state>;
-}
-
-impl library::Host for LibraryView<'_> {}
-
-impl library::HostSkillRoot for LibraryView<'_> {
+impl library::HostSkillRoot for EngineState {
     fn label(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {
-        let number = self.handles.get(&root)?.0;
-        Ok(self.lender.terms.roots[number as usize].label.clone())
+        Ok(self.root(&root)?.label.clone())
     }
 
     fn is_plugin(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<bool> {
-        let number = self.handles.get(&root)?.0;
-        Ok(self.lender.terms.roots[number as usize].kind == RootKind::Plugin)
+        Ok(self.root(&root)?.kind == RootKind::Plugin)
     }
 
     fn folder_name(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<String> {
-        let number = self.handles.get(&root)?.0;
-        Ok(self.lender.terms.roots[number as usize].folder_name())
+        Ok(self.root(&root)?.folder_name())
     }
 
     fn inside(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<Vec<u32>> {
@@ -101,19 +114,15 @@ impl library::HostSkillRoot for LibraryView<'_> {
 
     fn read_text(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Result<String, ReadError>> {
         let number = self.handles.get(&root)?.0;
-        Ok(self.lender.read(number, &path, self.budget))
+        Ok(self.lender.read(number, &path, &mut self.budget))
     }
 
     fn has_file(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<bool> {
-        let number = self.handles.get(&root)?.0;
-        let folder = self.lender.snapshot.root(number).and_then(RootSnapshot::top);
-        Ok(folder.is_some_and(|folder| folder.has_file(&path)))
+        Ok(self.folder(&root)?.is_some_and(|folder| folder.has_file(&path)))
     }
 
     fn list_files(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Vec<String>> {
-        let number = self.handles.get(&root)?.0;
-        let folder = self.lender.snapshot.root(number).and_then(RootSnapshot::top);
-        Ok(folder.map(|folder| folder.list_files(&path)).unwrap_or_default())
+        Ok(self.folder(&root)?.map(|folder| folder.list_files(&path)).unwrap_or_default())
     }
 
     fn drop(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<()> {
@@ -122,14 +131,7 @@ impl library::HostSkillRoot for LibraryView<'_> {
     }
 }
 
-/// The `log` import reaches only the log.
-pub struct Log;
-
-impl HasData for Log {
-    type Data<'state> = Self;
-}
-
-impl log::Host for Log {
+impl log::Host for EngineState {
     fn write(&mut self, level: Level, line: String) -> wasmtime::Result<()> {
         log_guest!("engine", level, "{}", log_line(&line));
         Ok(())

@@ -1,13 +1,10 @@
 use super::*;
 use crate::load::Fault;
-use crate::run::End;
-use base::digest::Sha256;
-use bindings::query::{Question, Repository};
+use bindings::query::Repository;
 use sandbox::denials::Denials;
 use skillcell_artifacts::INTEGRATIONS;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 fn world() -> IntegrationWorld {
     IntegrationWorld::new(Arc::new(Executor::for_scripts(None).unwrap())).unwrap()

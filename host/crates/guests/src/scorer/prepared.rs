@@ -199,17 +199,11 @@ fn failure(broken: Broken, fuel: u64) -> Failure {
 
 /// Splits changes into batches for one `update` each.
 fn batches(changes: &[TextChange]) -> impl Iterator<Item = &[TextChange]> {
-    let mut rest = changes;
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let fits = |change: &&TextChange| {
-            bytes += size(change);
-            bytes <= UPDATE_BYTES
-        };
-        let count = rest.iter().take_while(fits).count().max(1).min(rest.len());
-        let (batch, others) = rest.split_at(count);
-        rest = others;
-        (!batch.is_empty()).then_some(batch)
+    let mut bytes = changes.first().map_or(0, size);
+    changes.chunk_by(move |_, next| {
+        let fits = bytes + size(next) <= UPDATE_BYTES;
+        bytes = if fits { bytes + size(next) } else { size(next) };
+        fits
     })
 }
 

@@ -1,6 +1,6 @@
 //! CPython: a core module from a separate crate, with its own settings and library.
 
-use super::{Entry, Guest, imports};
+use super::{Guest, module_linker};
 use bashkit_cpython_wasm::{STDLIB_PREFIX, STDLIB_ZIP, STDLIB_ZIP_PATH};
 use bytes::Bytes;
 use sandbox::denials::Denial;
@@ -23,9 +23,9 @@ pub fn mount_stdlib(files: &mut Files) {
 pub fn load() -> wasmtime::Result<Guest> {
     let engine = Engine::new(&bashkit_cpython_wasm::engine_config())?;
     let module = bashkit_cpython_wasm::load_module(&engine)?;
-    let mut linker = imports::module_linker(&engine)?;
+    let mut linker = module_linker(&engine)?;
     deny_requests(&mut linker)?;
-    Ok(Guest::Module(Arc::new(linker.instantiate_pre(&module)?), Entry::Python))
+    Ok(Guest::CPython(Arc::new(linker.instantiate_pre(&module)?)))
 }
 
 /// CPython's `http.client` asks the host to send requests. Each one fails with an explanation.
@@ -38,7 +38,7 @@ fn deny_requests(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
         _ => false,
     };
     linker.func_wrap("bashkit", "http_request", move |mut call: Call<'_>, _: u32, _: u32, _: i64, length: u32| {
-        call.data().denials.note(Denial::NoNetwork("send a request", NO_NETWORK));
+        call.data().granted.denials.note(Denial::NoNetwork("send a request", NO_NETWORK));
         let size = u32::try_from(NO_NETWORK.len()).expect("a short text");
         write(&mut call, length, &size.to_le_bytes());
         NETWORK_ERROR

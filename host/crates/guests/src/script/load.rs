@@ -1,6 +1,6 @@
 //! Loads guests from the bytes of a file: a runtime that the operator configures, or a script that is WebAssembly.
 
-use super::{Entry, Guest, ScriptWorld};
+use super::{Guest, ScriptWorld};
 use crate::load::{Fault, MAX_COMPONENT_BYTES, World, export_names};
 use base::digest::Sha256;
 use std::sync::{Arc, PoisonError};
@@ -69,7 +69,7 @@ impl ScriptWorld {
         let component = self.executor.component(bytes, digest)?;
         let linked = self.components.instantiate_pre(&component).map_err(|error| Fault::misfit(COMMAND, &error))?;
         // Unlike for the other worlds, any compatible version of the export will do, which wasmtime finds.
-        let exports = || export_names(self.executor.engine(), &component);
+        let exports = || export_names(&self.executor.engine, &component);
         let ready = CommandPre::new(linked).map_err(|_| Fault::other_world(&exports(), "wasi:cli/run"))?;
         Ok(Guest::Command(Arc::new(ready)))
     }
@@ -81,12 +81,12 @@ impl ScriptWorld {
             return Err(Fault::other_world(&exports, "_start"));
         }
         let ready = self.modules.instantiate_pre(&module).map_err(|error| Fault::misfit(COMMAND, &error))?;
-        Ok(Guest::Module(Arc::new(ready), Entry::Start))
+        Ok(Guest::Module(Arc::new(ready)))
     }
 }
 
 impl Guest {
     fn fits(&self, role: Role) -> bool {
-        matches!((self, role), (Self::Runtime(_), Role::Runtime) | (Self::Command(_) | Self::Module(..), Role::Program))
+        matches!((self, role), (Self::Runtime(_), Role::Runtime) | (Self::Command(_) | Self::Module(_), Role::Program))
     }
 }

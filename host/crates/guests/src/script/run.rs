@@ -4,11 +4,11 @@ use super::{Guest, ScriptWorld};
 use crate::run::{End, Lost, Run};
 use sandbox::denials::Denial;
 use sandbox::files::memory::Quota;
+use sandbox::limits::memory::Meter;
+use sandbox::limits::time::Stop;
 use sandbox::limits::{LimitHit, Limits};
-use sandbox::meter::Meter;
 use sandbox::output::CapturedText;
 use sandbox::state::{Capabilities, ScriptState};
-use sandbox::stop::Stop;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -58,6 +58,7 @@ impl ScriptWorld {
             time: limits.time,
             fuel: limits.fuel,
             cancelled: cancelled.clone(),
+            meter: |state: &mut ScriptState| &mut state.meter,
         };
         let state = move || {
             let stop = Stop { deadline: Instant::now() + limits.time, cancelled };

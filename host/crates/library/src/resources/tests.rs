@@ -20,19 +20,9 @@ fn scene() -> TempDir {
     for path in ["skill/lib/deep", "skill/.secret", "skill/node_modules/x", ".store/real", "plain", "target"] {
         std::fs::create_dir_all(at(path)).unwrap();
     }
-    for path in [
-        "skill/SKILL.md",
-        "skill/a.txt",
-        "skill/.hidden.txt",
-        "skill/.secret/key.txt",
-        "skill/lib/b.txt",
-        "skill/lib/deep/c.txt",
-        "skill/node_modules/x/d.txt",
-        ".store/real/SKILL.md",
-        ".store/real/e.txt",
-        "plain/f.md",
-        "target/g.md",
-    ] {
+    let files = "skill/SKILL.md skill/a.txt skill/.hidden.txt skill/.secret/key.txt skill/lib/b.txt skill/lib/deep/c.txt \
+                 skill/node_modules/x/d.txt .store/real/SKILL.md .store/real/e.txt plain/f.md target/g.md";
+    for path in files.split_whitespace() {
         std::fs::write(at(path), path).unwrap();
     }
     for (path, target) in [
@@ -101,16 +91,8 @@ fn a_frozen_folder_answers_as_the_disk_did() {
         }
         assert_eq!((frozen.list_files(""), frozen.target("")), (disk.list_files(""), Some(Target::Folder)));
     }
-    for path in [
-        "skill/away",
-        "skill/nowhere",
-        "missing",
-        "skill/a.txt",
-        "skill/out",
-        "skill/../skill/lib",
-        "../x",
-        "skill/repo",
-    ] {
+    let opened = "skill/away skill/nowhere missing skill/a.txt skill/out skill/../skill/lib ../x skill/repo";
+    for path in opened.split_whitespace() {
         assert_eq!(frozen.open(path).is_err(), disk.open(path).is_err(), "{path}");
     }
     let ResourceFolder::Frozen(frozen) = frozen else { panic!("it is frozen") };

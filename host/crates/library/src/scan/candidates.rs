@@ -3,7 +3,7 @@
 use super::{NEVER_WALKED, in_parallel, or_dot};
 use crate::reading;
 use crate::roots::SkillRoot;
-use crate::snapshot::{File, Files, Folder, Folders, RootSnapshot};
+use crate::snapshot::{File, Folder, RootSnapshot};
 use crate::stamp::{Freshness, Stamp};
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Stat, statat};
@@ -31,35 +31,28 @@ impl Candidates {
         if known.folders.values().any(|folder| folder.has_links) {
             return None;
         }
-        known.with_files(|read| Self::select(handle, paths, root, &known.folders, read))
-    }
-
-    fn select(
-        handle: &Dir,
-        paths: &BTreeSet<PathBuf>,
-        root: &SkillRoot,
-        listed: &Folders,
-        read: &Files,
-    ) -> Option<Self> {
-        let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| !folder.stamp.is_settled()).collect();
-        let mut files: Vec<_> = read.iter().filter(|(_, file)| !file.is_settled()).collect();
-        for path in paths.iter().filter(|path| is_in_walked_folder(path, root)) {
-            let parent = path.parent().and_then(Path::to_str).unwrap_or_default();
-            folders.push(listed.get_key_value(parent)?);
-            // Entries whose name is not UTF-8 are neither read nor walked.
-            let Some(path) = path.to_str() else { continue };
-            let has_hard_links = |stat: Stat| !is_folder(&stat) && Stamp::of(&stat).has_hard_links();
-            if statat(handle, or_dot(path), AtFlags::SYMLINK_NOFOLLOW).is_ok_and(has_hard_links) {
-                return None;
+        let listed = &*known.folders;
+        known.with_files(|read| {
+            let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| !folder.stamp.is_settled()).collect();
+            let mut files: Vec<_> = read.iter().filter(|(_, file)| !file.is_settled()).collect();
+            for path in paths.iter().filter(|path| is_in_walked_folder(path, root)) {
+                let parent = path.parent().and_then(Path::to_str).unwrap_or_default();
+                folders.push(listed.get_key_value(parent)?);
+                // Entries whose name is not UTF-8 are neither read nor walked.
+                let Some(path) = path.to_str() else { continue };
+                let has_hard_links = |stat: Stat| !is_folder(&stat) && Stamp::of(&stat).has_hard_links();
+                if statat(handle, or_dot(path), AtFlags::SYMLINK_NOFOLLOW).is_ok_and(has_hard_links) {
+                    return None;
+                }
+                files.extend(read.get_key_value(path));
+                // The permissions of a folder affect everything in it.
+                if listed.contains_key(path) {
+                    folders.extend(tree(listed, path));
+                    files.extend(tree(read, path));
+                }
             }
-            files.extend(read.get_key_value(path));
-            // The permissions of a folder affect everything in it.
-            if listed.contains_key(path) {
-                folders.extend(tree(listed, path));
-                files.extend(tree(read, path));
-            }
-        }
-        Some(Self { folders: distinct(folders), files: distinct(files) })
+            Some(Self { folders: distinct(folders), files: distinct(files) })
+        })
     }
 
     /// Returns the folders whose entries may have changed since they were listed.

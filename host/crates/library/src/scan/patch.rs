@@ -1,8 +1,9 @@
 //! Compares a few files with the disk, without a scan.
 
-use super::listing;
+use super::{contains, folders_of, listing};
+use crate::reading;
 use crate::roots::SkillRoot;
-use crate::snapshot::{Folder, RootSnapshot, Snapshot};
+use crate::snapshot::{Folder, Snapshot};
 use crate::stamp::Freshness;
 use bindings::catalog::Change;
 use bindings::types::Location;
@@ -18,7 +19,8 @@ pub struct Patch {
     pub undo: Vec<Change>,
 }
 
-/// Compares these files with the disk: those that appeared, went away or have another text.
+/// Compares these files with the disk: those that appeared, went away or have another text. All files of a root that can no
+/// longer be opened went away.
 pub fn patch(roots: &[SkillRoot], before: &Snapshot, files: &[Location]) -> Patch {
     let mut patch = Patch { snapshot: before.clone(), changes: Vec::new(), undo: Vec::new() };
     let mut by_root: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
@@ -26,55 +28,123 @@ pub fn patch(roots: &[SkillRoot], before: &Snapshot, files: &[Location]) -> Patc
         by_root.entry(file.root).or_default().insert(&file.path);
     }
     for (number, paths) in by_root {
-        let Some(root) = roots.get(number as usize) else { continue };
-        let Some(known) = patch.snapshot.roots.get_mut(number as usize) else { continue };
-        let Ok(handle) = root.open() else { continue };
-        for (change, undo) in compare(number, &handle, known, &paths) {
-            patch.changes.push(change);
-            patch.undo.push(undo);
+        let Some((root, known)) = roots.get(number as usize).zip(before.root(number)) else { continue };
+        match root.open() {
+            Ok(handle) => patch.compare(number, handle, &paths),
+            // As in a scan, running out of file descriptors must not remove skills.
+            Err(error) if known.folder.is_none() || reading::is_out_of_files(&error) => {}
+            Err(_) => {
+                patch.changes.push(Change::FolderRemoved(Location { root: number, path: String::new() }));
+                patch.undo.extend(folders_of(number, known));
+                patch.snapshot.roots[number as usize] = Arc::default();
+            }
         }
-        known.folder = Some(Arc::new(handle));
     }
     patch
 }
 
-/// Returns each change with its inverse.
-fn compare(number: u32, handle: &Dir, known: &mut RootSnapshot, paths: &BTreeSet<&str>) -> Vec<(Change, Change)> {
-    let mut listings: BTreeMap<&str, Folder> = BTreeMap::new();
-    let mut edits = Vec::new();
-    for path in paths {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // A folder that is new is not entered.
-        let Some(listed) = known.folders.get(folder) else { continue };
-        let exists = handle.metadata(path).is_ok_and(|found| found.is_file());
-        let position = listed.files.binary_search_by(|file| file.as_str().cmp(name));
-        let read = known.with_files(|files| files.get(*path).cloned());
-        match position {
-            Ok(_) if exists => {
-                if read.is_none_or(|file| file.freshness(handle, path) != Freshness::Fresh) {
-                    known.forget(path);
-                    let file = || Change::File(Location { root: number, path: (*path).to_owned() });
-                    edits.push((file(), file()));
+impl Patch {
+    fn compare(&mut self, number: u32, handle: Dir, paths: &BTreeSet<&str>) {
+        let known = &mut self.snapshot.roots[number as usize];
+        let mut listings: BTreeMap<&str, Folder> = BTreeMap::new();
+        let (mut edits, mut changed) = (Vec::new(), BTreeSet::new());
+        for path in paths {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            // A folder that is new is not entered.
+            let Some(listed) = known.folders.get(folder) else { continue };
+            let exists = handle.metadata(path).is_ok_and(|found| found.is_file());
+            match (contains(&listed.files, name), exists) {
+                (false, false) => continue,
+                (true, true) => {
+                    let read = known.with_files(|files| files.get(*path).cloned());
+                    if read.is_some_and(|file| file.freshness(&handle, path) == Freshness::Fresh) {
+                        continue;
+                    }
+                    edits.push(Change::File(Location { root: number, path: (*path).to_owned() }));
+                }
+                (true, false) | (false, true) => {
+                    let files = &mut listings.entry(folder).or_insert_with(|| Folder::clone(listed)).files;
+                    match files.binary_search_by(|file| file.as_str().cmp(name)) {
+                        Ok(position) => drop(files.remove(position)),
+                        Err(position) => files.insert(position, name.to_owned()),
+                    }
                 }
             }
-            Err(_) if !exists => {}
-            _ => {
-                known.forget(path);
-                let now = listings.entry(folder).or_insert_with(|| Folder::clone(listed));
-                match now.files.binary_search_by(|file| file.as_str().cmp(name)) {
-                    Ok(position) => drop(now.files.remove(position)),
-                    Err(position) => now.files.insert(position, name.to_owned()),
-                }
-            }
+            changed.insert((*path).to_owned());
         }
-    }
-    let mut changes = Vec::new();
-    for (folder, now) in listings {
-        if let Some(before) = known.folders.get(folder) {
-            changes.push((listing(number, folder, &now), listing(number, folder, before)));
+        let mut folders = Arc::clone(&known.folders);
+        for (folder, now) in listings {
+            self.changes.push(listing(number, folder, &now));
+            let before = Arc::make_mut(&mut folders).insert(folder.into(), Arc::new(now));
+            self.undo.extend(before.map(|before| listing(number, folder, &before)));
         }
-        known.folders.insert(folder.into(), Arc::new(now));
+        self.changes.extend(edits.iter().cloned());
+        self.undo.extend(edits);
+        *known = Arc::new(known.patched(handle, folders, changed));
     }
-    changes.extend(edits);
-    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roots::{self, RootOptions};
+    use crate::scan::{all_folders, scan};
+    use bindings::library::ReadError;
+    use std::fs::{create_dir_all, remove_dir_all, remove_file, write};
+
+    const LIMIT: u64 = 1_000;
+
+    fn file(path: &str) -> Location {
+        Location { root: 0, path: path.to_owned() }
+    }
+
+    fn text(snapshot: &Snapshot, path: &str) -> Result<String, ReadError> {
+        snapshot.roots[0].file(path, LIMIT).text.as_ref().map(ToString::to_string).map_err(Clone::clone)
+    }
+
+    #[test]
+    fn a_patch_has_the_files_that_changed_and_shares_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join("root").join(path);
+        create_dir_all(at("a")).unwrap();
+        for path in ["a/edited.md", "a/gone.md", "same.md"] {
+            write(at(path), "before").unwrap();
+        }
+        let given = vec![at("").to_str().unwrap().to_owned()];
+        let roots = roots::resolve(&RootOptions { given, ..RootOptions::default() }).unwrap();
+        let before = scan(&roots, &Snapshot::default(), LIMIT).unwrap().unwrap().snapshot;
+        let paths = ["a/edited.md", "a/gone.md", "a/new.md", "same.md", "unknown/new.md"];
+        for path in ["a/edited.md", "a/gone.md", "same.md"] {
+            assert_eq!(text(&before, path).unwrap(), "before");
+        }
+        write(at("a/edited.md"), "after, and longer").unwrap();
+        write(at("a/new.md"), "new").unwrap();
+        remove_file(at("a/gone.md")).unwrap();
+
+        let patched = patch(&roots, &before, &paths.map(file));
+        assert_eq!(
+            paths.map(|path| text(&patched.snapshot, path).ok()),
+            [Some("after, and longer".to_owned()), None, Some("new".to_owned()), Some("before".to_owned()), None]
+        );
+        assert_eq!(text(&before, "a/edited.md").unwrap(), "before");
+        let listed = patched.snapshot.roots[0].folders["a"].files.clone();
+        assert_eq!(listed, ["edited.md", "new.md"]);
+        for (changes, files) in
+            [(&patched.changes, &["edited.md", "new.md"]), (&patched.undo, &["edited.md", "gone.md"])]
+        {
+            assert!(matches!(&changes[0], Change::Folder(listing) if listing.files == *files), "{changes:?}");
+            assert!(
+                changes[1..]
+                    .iter()
+                    .any(|change| matches!(change, Change::File(edited) if edited.path == "a/edited.md"))
+            );
+        }
+
+        remove_dir_all(at("")).unwrap();
+        let patched = patch(&roots, &before, &[file("same.md")]);
+        assert!(matches!(&patched.changes[..], [Change::FolderRemoved(top)] if top.root == 0 && top.path.is_empty()));
+        assert_eq!(patched.undo.len(), all_folders(&before).len());
+        assert!(matches!(text(&patched.snapshot, "a/edited.md"), Err(ReadError::NotFound)));
+        assert_eq!(text(&before, "a/edited.md").unwrap(), "before");
+    }
 }

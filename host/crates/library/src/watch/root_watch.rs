@@ -28,6 +28,7 @@ pub enum Watched {
 pub type Watch<'a> = dyn FnMut(&Path) -> Watched + 'a;
 
 /// The watched folders of one root. All paths are free of links.
+#[derive(Default)]
 pub struct RootWatch {
     top: PathBuf,
     /// Device and inode of the top when watching began.
@@ -51,18 +52,7 @@ pub struct RootWatch {
 
 impl RootWatch {
     pub fn new(top: PathBuf, identity: (u64, u64), skip: &BTreeSet<String>) -> Self {
-        Self {
-            top,
-            identity,
-            skip: skip.iter().map(PathBuf::from).collect(),
-            roots: Arc::default(),
-            bases: BTreeSet::new(),
-            links: BTreeSet::new(),
-            listed: BTreeSet::new(),
-            on_link_paths: BTreeSet::new(),
-            refused: BTreeSet::new(),
-            grew: false,
-        }
+        Self { top, identity, skip: skip.iter().map(PathBuf::from).collect(), ..Self::default() }
     }
 
     pub fn top(&self) -> &Path {

@@ -3,15 +3,14 @@
 use http_server::token::{Token, TokenProblem};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 pub struct HttpConfig {
     pub address: SocketAddr,
     pub token: Token,
     /// The text of the token if it was generated, to be printed.
     pub generated_token: Option<String>,
-    /// The names of the proxy in front of the server. Without a proxy it has those of this machine.
-    pub names: Vec<Name>,
+    /// The names of the proxy in front of the server, in all spellings. Without a proxy it has those of this machine.
+    pub names: Vec<String>,
 }
 
 /// Arguments and environment variables, unresolved.
@@ -25,7 +24,6 @@ pub struct HttpArgs {
     pub token: Option<String>,
 }
 
-/// Why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpProblem {
     #[error("`{0}` is not an address to listen on\nhint: use `--http 127.0.0.1:8080`, or only the port")]
@@ -52,7 +50,7 @@ pub enum HttpProblem {
 impl HttpConfig {
     pub fn resolve(args: HttpArgs) -> Result<Self, HttpProblem> {
         let address = address(&args.address).ok_or(HttpProblem::Address(args.address))?;
-        let names: Vec<Name> = args.names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+        let names: Vec<_> = args.names.iter().map(|name| spellings(name)).collect::<Result<_, _>>()?;
         if !args.behind_tls_proxy && !address.ip().to_canonical().is_loopback() {
             return Err(HttpProblem::Unencrypted { address });
         }
@@ -64,7 +62,7 @@ impl HttpConfig {
             (None, Some(text)) => (Token::from_text(&text, "SKILLCELL_HTTP_TOKEN")?, None),
             (None, None) => Token::generate().map(|(token, text)| (token, Some(text)))?,
         };
-        Ok(Self { address, token, generated_token, names })
+        Ok(Self { address, token, generated_token, names: names.concat() })
     }
 }
 
@@ -80,43 +78,25 @@ fn address(text: &str) -> Option<SocketAddr> {
     is_local.then_some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
 }
 
-/// A host name of the proxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
-    /// In lower case; an IPv6 address in brackets.
-    host: String,
-    port: u16,
-}
-
-/// The default port.
+/// The default port of a proxy.
 const HTTPS_PORT: u16 = 443;
 
-impl Name {
-    /// Returns the forms in which a `Host` header may contain it.
-    pub fn spellings(&self) -> impl Iterator<Item = String> {
-        let short = (self.port == HTTPS_PORT).then(|| self.host.clone());
-        short.into_iter().chain([format!("{}:{}", self.host, self.port)])
-    }
-}
-
-impl FromStr for Name {
-    type Err = HttpProblem;
-
-    fn from_str(text: &str) -> Result<Self, HttpProblem> {
-        let name = text.to_ascii_lowercase();
-        // The colons of an IPv6 address are before its bracket.
-        let (host, port) = match name.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
-            _ => (&*name, Some(HTTPS_PORT)),
-        };
-        let is_host = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-            None => host.split('.').all(is_label),
-        };
-        match port {
-            Some(port) if is_host => Ok(Self { host: host.to_owned(), port }),
-            _ => Err(HttpProblem::Name(text.to_owned())),
-        }
+/// Returns the forms in which a `Host` header may contain a name of the proxy, in lower case.
+pub fn spellings(text: &str) -> Result<Vec<String>, HttpProblem> {
+    let name = text.to_ascii_lowercase();
+    // The colons of an IPv6 address are before its bracket.
+    let (host, port) = match name.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+        _ => (&*name, Some(HTTPS_PORT)),
+    };
+    let is_host = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => host.split('.').all(is_label),
+    };
+    match port {
+        Some(HTTPS_PORT) if is_host => Ok(vec![host.to_owned(), format!("{host}:{HTTPS_PORT}")]),
+        Some(port) if is_host => Ok(vec![format!("{host}:{port}")]),
+        _ => Err(HttpProblem::Name(text.to_owned())),
     }
 }
 
@@ -159,13 +139,12 @@ mod tests {
             assert!(matches!(proxied(&[]), Err(HttpProblem::MissingName)), "{text}");
             assert!(matches!(proxied(&["https://a.example"]), Err(HttpProblem::Name(_))), "{text}");
             let names = proxied(&["A.example"]).map(|config| config.names).unwrap();
-            assert_eq!(names, [Name { host: "a.example".to_owned(), port: 443 }]);
+            assert_eq!(names, ["a.example", "a.example:443"]);
         }
     }
 
     #[test]
     fn a_name_is_a_host_with_an_optional_port() {
-        let spellings = |text: &str| text.parse::<Name>().map(|name| name.spellings().collect::<Vec<_>>()).ok();
         assert_eq!(spellings("Skills.Example.COM").unwrap(), ["skills.example.com", "skills.example.com:443"]);
         assert_eq!(spellings("a.example:443").unwrap(), ["a.example", "a.example:443"]);
         assert_eq!(spellings("a.example:8443").unwrap(), ["a.example:8443"]);
@@ -173,7 +152,7 @@ mod tests {
         assert_eq!(spellings("[2001:db8::1]:1").unwrap(), ["[2001:db8::1]:1"]);
         for text in ["", "*", "a..b", "a.example/", "a@b", "a b", "a:b", "a:", "[::1", "::1", "[x]", "a.example:70000"]
         {
-            assert_eq!(spellings(text), None, "{text}");
+            assert!(matches!(spellings(text), Err(HttpProblem::Name(_))), "{text}");
         }
     }
 

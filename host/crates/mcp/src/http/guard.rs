@@ -1,6 +1,5 @@
 //! Access control of HTTP requests. It depends only on the head, before the body is read.
 
-use crate::http::config::Name;
 use crate::http::refusal::Refusal;
 use http_server::hosts::{Hosts, LOOPBACK, single_header};
 use http_server::token::Token;
@@ -14,17 +13,16 @@ pub const PATH: &str = "/mcp";
 #[derive(Debug)]
 pub struct Guard {
     token: Token,
-    hosts: Hosts,
+    pub hosts: Hosts,
     /// The origins of pages behind the proxy.
     origins: Vec<String>,
 }
 
 impl Guard {
     /// Creates the guard of a server at an address, or behind a proxy with these names.
-    pub fn new(token: Token, names: &[Name], address: SocketAddr) -> Self {
-        let proxied: Vec<String> = names.iter().flat_map(Name::spellings).collect();
-        let origins = proxied.iter().map(|name| format!("https://{name}")).collect();
-        let hosts = if proxied.is_empty() { Hosts::local(address) } else { Hosts::new(proxied) };
+    pub fn new(token: Token, names: Vec<String>, address: SocketAddr) -> Self {
+        let origins = names.iter().map(|name| format!("https://{name}")).collect();
+        let hosts = if names.is_empty() { Hosts::local(address) } else { Hosts(names) };
         Self { token, hosts, origins }
     }
 
@@ -45,12 +43,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Returns the allowed values of `Host`, for rmcp, which checks again.
-    pub fn hosts(&self) -> &[String] {
-        self.hosts.names()
-    }
-
-    /// Returns the allowed values of `Origin`, for rmcp.
+    /// Returns the allowed values of `Origin`, for rmcp, which checks again.
     pub fn origins(&self) -> impl Iterator<Item = String> {
         let local = LOOPBACK.iter().flat_map(|name| [format!("http://{name}:*"), format!("https://{name}:*")]);
         local.chain(self.origins.iter().cloned())
@@ -77,13 +70,16 @@ fn is_host(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::config::spellings;
+    use http_server::hosts::HostError;
     use hyper::Request;
 
+    const UNKNOWN_HOST: Result<(), Refusal> = Err(Refusal::Host(HostError::UnknownHost));
     const RIGHT: &str = "Bearer 0123456789abcdef";
 
     fn guard(address: &str, names: &[&str]) -> Guard {
-        let names: Vec<Name> = names.iter().map(|name| name.parse().unwrap()).collect();
-        Guard::new(Token::from_text("0123456789abcdef", "a test").unwrap(), &names, address.parse().unwrap())
+        let names = names.iter().flat_map(|name| spellings(name).unwrap()).collect();
+        Guard::new(Token::from_text("0123456789abcdef", "a test").unwrap(), names, address.parse().unwrap())
     }
 
     fn head(target: &str, headers: &[(&str, &[u8])]) -> Parts {
@@ -130,7 +126,7 @@ mod tests {
             "localhost, evil.example",
             "localhost/mcp",
         ] {
-            assert_eq!(with_host(&guard, host), Err(Refusal::Host), "{host}");
+            assert_eq!(with_host(&guard, host), UNKNOWN_HOST, "{host}");
         }
     }
 
@@ -141,7 +137,7 @@ mod tests {
             assert_eq!(with_host(&guard, host), Ok(()), "{host}");
         }
         for host in ["b.example", "a.example:8080", "x.a.example", "localhost", "127.0.0.1:8080", "0.0.0.0"] {
-            assert_eq!(with_host(&guard, host), Err(Refusal::Host), "{host}");
+            assert_eq!(with_host(&guard, host), UNKNOWN_HOST, "{host}");
         }
         for origin in ["https://a.example", "https://a.example:443", "https://b.example:8443", "http://localhost:6274"]
         {
@@ -188,9 +184,13 @@ mod tests {
         assert_eq!(guard.check(&head("/mcp", &right)), Ok(()));
         for again in right {
             let headers = [right[0], right[1], right[2], again];
-            assert_eq!(guard.check(&head("/mcp", &headers)), Err(Refusal::Repeated), "{again:?}");
+            assert_eq!(
+                guard.check(&head("/mcp", &headers)),
+                Err(Refusal::Host(HostError::RepeatedHeader)),
+                "{again:?}"
+            );
         }
-        assert_eq!(guard.check(&head("/mcp", &right[1..])), Err(Refusal::MissingHost));
+        assert_eq!(guard.check(&head("/mcp", &right[1..])), Err(Refusal::Host(HostError::MissingHost)));
     }
 
     #[test]
@@ -201,8 +201,8 @@ mod tests {
             ("/mcp", Ok(())),
             ("/mcp?x=1", Ok(())),
             ("http://localhost:8080/mcp", Ok(())),
-            ("http://evil.example/mcp", Err(Refusal::Host)),
-            ("http://evil@localhost:8080/mcp", Err(Refusal::Host)),
+            ("http://evil.example/mcp", UNKNOWN_HOST),
+            ("http://evil@localhost:8080/mcp", UNKNOWN_HOST),
             ("/", Err(Refusal::Path)),
             ("/mcp/", Err(Refusal::Path)),
             ("/MCP", Err(Refusal::Path)),
@@ -218,7 +218,7 @@ mod tests {
     fn the_host_is_checked_before_the_origin_and_the_token_last() {
         let guard = guard("127.0.0.1:8080", &[]);
         let check = |headers: &[(&str, &[u8])]| guard.check(&head("/mcp", headers));
-        assert_eq!(check(&[("host", b"evil.example")]), Err(Refusal::Host));
+        assert_eq!(check(&[("host", b"evil.example")]), UNKNOWN_HOST);
         assert_eq!(check(&[("host", b"localhost"), ("origin", b"null")]), Err(Refusal::Origin));
         assert_eq!(check(&[("host", b"localhost")]), Err(Refusal::Token));
         assert_eq!(check(&[("host", b"localhost"), ("authorization", b"Bearer wrong")]), Err(Refusal::Token));

@@ -5,8 +5,7 @@ use crate::server::Server;
 use crate::surface::NotifyOn;
 use crate::texts::Fingerprints;
 use base::printable::counted;
-use catalog::News;
-use catalog::RESCAN_EVERY;
+use catalog::{News, RESCAN_EVERY};
 use library::watch::{self, ChangeSignal};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,25 +20,25 @@ const UPDATE_DEBOUNCE: Duration = Duration::from_millis(100);
 const MAX_UPDATE_DEBOUNCE: Duration = Duration::from_secs(1);
 
 /// Broadcasts changes to all sessions until the shutdown.
-pub async fn announce(server: Server, disturbances: ChangeSignal, calm: Receiver<()>, shutdown: CancellationToken) {
-    let both = async { tokio::join!(lists(&server, calm), resources(&server, disturbances)) };
+pub async fn announce(server: Server, disturbances: ChangeSignal, quiet: Receiver<()>, shutdown: CancellationToken) {
+    let both = async { tokio::join!(lists(&server, quiet), resources(&server, disturbances)) };
     shutdown.run_until_cancelled(both).await;
 }
 
-/// Announces changed lists once the disk is calm and all changes are applied, so that many changes cause one notification,
+/// Announces changed lists once the disk is quiet and all changes are applied, so that many changes cause one notification,
 /// even if clients request lists meanwhile.
-async fn lists(server: &Server, mut calm: Receiver<()>) {
+async fn lists(server: &Server, mut quiet: Receiver<()>) {
     let mut news = server.catalog.news();
     let mut changes = ListChanges::default();
     loop {
-        let is_calm = tokio::select! {
-            Ok(()) = calm.changed() => true,
+        let is_quiet = tokio::select! {
+            Ok(()) = quiet.changed() => true,
             Ok(()) = news.changed() => false,
             else => return,
         };
         let newest = *news.borrow_and_update();
         changes.compare(server, newest).await;
-        if is_calm {
+        if is_quiet {
             changes.announce(server);
         }
     }
@@ -68,7 +67,7 @@ impl ListChanges {
             self.announced = news;
             return;
         };
-        let always = match server.surface().notify_on {
+        let always = match server.surface.notify_on {
             NotifyOn::OtherAnswers => false,
             NotifyOn::SkillFiles => news.skill_files > self.announced.skill_files,
             NotifyOn::EveryChange => news.changes > self.announced.changes,

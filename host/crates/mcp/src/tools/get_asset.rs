@@ -1,7 +1,7 @@
 //! `get_asset`: one file of a skill.
 
-use super::{Tool, ToolName};
-use crate::answer::{Answer, ToolError};
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, Result, failed};
 use crate::server::Server;
 use analytics::Event;
 use base::printable::{printable, quoted};
@@ -10,12 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use bindings::catalog::{AssetError, FoundAsset};
 use bindings::library::{Oversize, ReadError};
 use call::Call;
-use guests::engine::EngineInstance;
-use library::snapshot::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::string::FromUtf8Error;
-use std::sync::Arc;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct GetAsset {
@@ -30,34 +26,34 @@ impl Tool for GetAsset {
     const TITLE: &'static str = "Read a declared file of a skill";
     const PURPOSE: &'static str = "Read one file that a skill declares or inherits: a template, an example, a reference, or a \
         script. Use it when a skill's `assets` or `scripts` name a file.";
-    const HINTS: &'static [(ToolName, &'static str)] =
-        &[(ToolName::SkillResource, "read any file or folder of a skill")];
+    const HINTS: Hints = &[(ToolName::SkillResource, "read any file or folder of a skill")];
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let Self { skill_path: skill, file } = self;
         let (name, path) = (skill.clone(), file.clone());
-        let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-            let mut found = match engine.asset_of(&name, &path)? {
-                Ok(found) => found,
-                Err(error) => return Ok(Err(error)),
-            };
-            let settings = engine.settings_of(found.asset.folder.root)?;
-            found.sources.extend(settings.sources);
-            Ok(Ok((snapshot.read(&found.asset, settings.assets.max_size_bytes), found)))
-        };
-        let answered =
-            server.catalog.ask_fresh(question, |answer| answer.as_ref().ok().map(|(_, found)| found.sources.clone()));
-        Ok(match answered.await? {
+        let asked = server.catalog.ask_fresh(
+            move |engine, snapshot| {
+                let mut found = match engine.asset_of(&name, &path)? {
+                    Ok(found) => found,
+                    Err(error) => return Ok(Err(error)),
+                };
+                let settings = engine.settings_of(found.asset.folder.root)?;
+                found.sources.extend(settings.sources);
+                Ok(Ok((snapshot.read(&found.asset, settings.assets.max_size_bytes), found)))
+            },
+            |answer| answer.as_ref().ok().map(|(_, found)| found.sources.clone()),
+        );
+        Ok(match asked.await.map_err(failed)? {
             Ok((Ok(bytes), found)) => {
                 call.usage.record(asset_served(&found, bytes.len()));
-                Answer::json(&AssetView::new(found, bytes))
+                answer::json(&AssetView::new(found, bytes))
             }
             Ok((Err(error), found)) => {
-                Answer::Refused(unreadable(&found, &error, server.terms.operator.max_size_bytes))
+                answer::refused(unreadable(&found, &error, server.terms.operator.max_size_bytes))
             }
-            Err(AssetError::NoSkill(error)) => Answer::no_skill(&skill, &error),
-            Err(AssetError::UnsafePath) => Answer::Refused(traversal(&file)),
-            Err(AssetError::NoFile(offered)) => Answer::Refused(not_found(&skill, &file, &offered)),
+            Err(AssetError::NoSkill(error)) => answer::no_skill(&skill, &error),
+            Err(AssetError::UnsafePath) => answer::refused(traversal(&file)),
+            Err(AssetError::NoFile(offered)) => answer::refused(not_found(&skill, &file, &offered)),
         })
     }
 }
@@ -81,11 +77,10 @@ struct AssetView {
 impl AssetView {
     fn new(found: FoundAsset, bytes: Vec<u8>) -> Self {
         let size_bytes = bytes.len();
-        let text =
-            if found.asset.binary { Err(bytes) } else { String::from_utf8(bytes).map_err(FromUtf8Error::into_bytes) };
-        let (content, content_base64) = match text {
-            Ok(text) => (Some(text), None),
-            Err(bytes) => (None, Some(STANDARD.encode(bytes))),
+        let (content, content_base64) = match String::from_utf8(bytes) {
+            Ok(text) if !found.asset.binary => (Some(text), None),
+            Ok(text) => (None, Some(STANDARD.encode(text))),
+            Err(error) => (None, Some(STANDARD.encode(error.as_bytes()))),
         };
         Self {
             skill_path: found.address,

@@ -1,10 +1,11 @@
 //! `list_skills`: the catalog as a tree.
 
-use super::{Tool, ToolName};
-use crate::answer::{Answer, MAX_BYTES, ToolError};
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, MAX_BYTES, Result, failed};
 use crate::server::Server;
 use bindings::catalog::Node;
 use call::Call;
+use rmcp::model::ContentBlock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,19 +25,23 @@ impl Tool for ListSkills {
     const TITLE: &'static str = "Browse skills as a tree";
     const PURPOSE: &'static str = "Browse the skills as a tree of categories, with what each is for. Use it to get an \
         overview, or with `path` to see one category.";
-    const HINTS: &'static [(ToolName, &'static str)] =
+    const HINTS: Hints =
         &[(ToolName::GetSkill, "get instructions for a task"), (ToolName::SkillsList, "get a flat list")];
 
-    async fn call(self, server: &Server, _: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, _: &Call) -> Result<Answer> {
         let path = self.path.clone();
-        Ok(match server.catalog.ask_all(move |engine, _| engine.tree(path.as_deref())).await? {
+        let tree = server.catalog.ask_all(move |engine, _| engine.tree(path.as_deref())).await.map_err(failed)?;
+        Ok(match tree {
             Ok(nodes) => {
                 let (nodes, omitted) = fit(nodes);
-                let note = (omitted > 0)
-                    .then(|| format!("{omitted} more skills do not fit: request one category with `path`"));
-                Answer::json_with_note(&nest(nodes), note)
+                let mut answer = answer::json(&nest(nodes));
+                if omitted > 0 {
+                    let note = format!("{omitted} more skills do not fit: request one category with `path`");
+                    answer.content.push(ContentBlock::text(note));
+                }
+                answer
             }
-            Err(error) => Answer::no_skill(self.path.as_deref().unwrap_or_default(), &error),
+            Err(error) => answer::no_skill(self.path.as_deref().unwrap_or_default(), &error),
         })
     }
 }
@@ -70,7 +75,7 @@ fn fit(mut nodes: Vec<Node>) -> (Vec<Node>, usize) {
     (nodes, omitted)
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SkillNode {
     name: String,
@@ -85,12 +90,14 @@ struct SkillNode {
 /// Nests nodes, which come parents first, below their parents.
 fn nest(nodes: Vec<Node>) -> Vec<SkillNode> {
     // The nodes whose children may still come, each with its depth; the first is the answer itself.
-    let mut open: Vec<(Option<u32>, SkillNode)> = vec![(None, SkillNode::top())];
+    let mut open: Vec<(Option<u32>, SkillNode)> = vec![(None, SkillNode::default())];
     for node in nodes {
+        let Node { name, path, description, keywords, asset_count, script_count, depth, .. } = node;
         // The depth comes from the engine, so it may be anything.
-        let depth = Some(node.depth.min(MAX_DEPTH));
+        let depth = Some(depth.min(MAX_DEPTH));
         close(&mut open, depth);
-        open.push((depth, SkillNode::from(node)));
+        let children = Vec::new();
+        open.push((depth, SkillNode { name, path, description, keywords, asset_count, script_count, children }));
     }
     close(&mut open, None);
     open.pop().map(|(_, top)| top.children).unwrap_or_default()
@@ -98,37 +105,9 @@ fn nest(nodes: Vec<Node>) -> Vec<SkillNode> {
 
 /// Moves every open node that is not above this depth into its parent.
 fn close(open: &mut Vec<(Option<u32>, SkillNode)>, depth: Option<u32>) {
-    while open.len() > 1 && open.last().is_some_and(|(last, _)| *last >= depth) {
-        if let (Some((_, child)), Some((_, parent))) = (open.pop(), open.last_mut()) {
-            parent.children.push(child);
-        }
-    }
-}
-
-impl SkillNode {
-    fn top() -> Self {
-        Self {
-            name: String::new(),
-            path: String::new(),
-            description: String::new(),
-            keywords: Vec::new(),
-            asset_count: 0,
-            script_count: 0,
-            children: Vec::new(),
-        }
-    }
-}
-
-impl From<Node> for SkillNode {
-    fn from(node: Node) -> Self {
-        Self {
-            name: node.name,
-            path: node.path,
-            description: node.description,
-            keywords: node.keywords,
-            asset_count: node.asset_count,
-            script_count: node.script_count,
-            children: Vec::new(),
-        }
+    while open.len() > 1
+        && let Some((_, child)) = open.pop_if(|(last, _)| *last >= depth)
+    {
+        open.last_mut().expect("the answer itself stays open").1.children.push(child);
     }
 }

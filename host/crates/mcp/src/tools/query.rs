@@ -1,14 +1,13 @@
 //! `query`: a question to an outside service.
 
-use super::{Tool, ToolName, read_only};
-use crate::answer::{Answer, ToolError};
-use crate::arguments::WrongArguments;
+use super::{Hints, Tool, ToolName, read_only};
+use crate::answer::{self, Answer, Result, invalid};
 use crate::server::{Server, Shared};
 use crate::texts::Texts;
 use base::printable::{printable, quoted};
 use call::Call;
-use integrations::QueryAnswer;
 use integrations::options::Integration;
+use integrations::{IntegrationError, QueryAnswer};
 use rmcp::model::{self, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,7 +31,7 @@ impl Tool for Query {
     const PURPOSE: &'static str = "Query integrated services (GitHub, CircleCI, Linear) in natural language about the \
         repository of the working folder: pull requests, reviews, checks, builds, issues. Ask one thing at a time; \
         repository, branch and commit are known. A question that is not understood is answered with those that are.";
-    const HINTS: &'static [(ToolName, &'static str)] = &[(ToolName::SkillsSearch, "find what skills say")];
+    const HINTS: Hints = &[(ToolName::SkillsSearch, "find what skills say")];
 
     fn annotations() -> ToolAnnotations {
         read_only().open_world(true)
@@ -45,35 +44,35 @@ impl Tool for Query {
         }
     }
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let (integration, question) = self.check(server)?;
-        let answer = server.integrations.ask(integration, question, call).await.map_err(ToolError::Integration)?;
-        Ok(match answer {
-            QueryAnswer::Text(text) => Answer::Text(text),
-            QueryAnswer::Refused(refusal) => Answer::Refused(refusal.for_audience(server.audience())),
+        let asked = server.integrations.ask(integration, question, call).await;
+        let failed = |error: IntegrationError| answer::internal(server.audience(), |who| error.for_audience(who));
+        Ok(match asked.map_err(failed)? {
+            QueryAnswer::Text(text) => answer::text(text),
+            QueryAnswer::Refused(refusal) => answer::refused(refusal.for_audience(server.audience())),
         })
     }
 }
 
 impl Query {
-    fn check<'a>(&'a self, server: &'a Server) -> Result<(&'a Integration, &'a str), WrongArguments> {
+    fn check<'a>(&'a self, server: &'a Server) -> Result<(&'a Integration, &'a str)> {
         let (question, name) = (self.query.trim(), &self.integration);
         for (argument, value) in [("query", question), ("integration", name.trim())] {
             if value.is_empty() {
-                return Err(WrongArguments(format!("{argument} is required")));
+                return Err(invalid(format!("{argument} is required")));
             }
         }
         let length = self.query.chars().count();
         if length > MAX_LENGTH {
-            let message = format!("query has {length} characters, and must have at most {MAX_LENGTH}");
-            return Err(WrongArguments(message));
+            return Err(invalid(format!("query has {length} characters, and must have at most {MAX_LENGTH}")));
         }
         let options = server.integrations.options();
         if let Some(integration) = options.get(name) {
             return Ok((integration, question));
         }
         let (name, enabled) = (printable(name), options.names().join(", "));
-        Err(WrongArguments(if enabled.is_empty() {
+        Err(invalid(if enabled.is_empty() {
             let all: Vec<String> = options.all.iter().map(|known| known.name.clone()).collect();
             format!(
                 "integration is `{name}`, and no integration is enabled\nhint: set `enabled: true` for one of {} under `integrations:` in the operator's file",

@@ -1,14 +1,11 @@
 //! `read_skill`: a skill by name, with the paths of the files that it mentions.
 
-use super::{Tool, ToolName};
-use crate::answer::{Answer, ToolError};
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, Result, failed};
 use crate::server::Server;
 use analytics::Event;
-use bindings::catalog::{FoundSkill, LookupError, LookupKind, Reference};
+use bindings::catalog::{FoundSkill, LookupKind, Reference};
 use call::Call;
-use guests::call::Broken;
-use guests::engine::EngineInstance;
-use library::snapshot::Snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -24,24 +21,37 @@ impl Tool for ReadSkill {
     const TITLE: &'static str = "Read a skill with its file references";
     const PURPOSE: &'static str = "Read a skill's full instructions and content by name, with `@file` references resolved to \
         absolute paths (URIs over HTTP). Use it when you want to open the files that a skill mentions yourself.";
-    const HINTS: &'static [(ToolName, &'static str)] =
+    const HINTS: Hints =
         &[(ToolName::Skill, "load a skill as it is written"), (ToolName::GetSkill, "find one for a task")];
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let (name, limit) = (self.name.clone(), server.terms.operator.max_size_bytes);
-        let question = move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| {
-            SkillText::find(engine, snapshot, &name, limit)
-        };
-        let answered = server.catalog.ask_fresh(question, |found| {
-            let found = found.as_ref().ok()?;
-            Some(vec![found.skill.summary.file.clone()])
-        });
-        Ok(match answered.await? {
+        let asked = server.catalog.ask_fresh(
+            move |engine, snapshot| {
+                let skill = match engine.skill_of(&name, LookupKind::Name)? {
+                    Ok(skill) => skill,
+                    Err(error) => return Ok(Err(error)),
+                };
+                let file = &skill.summary.file;
+                let known = snapshot.root(file.root).map(|root| root.file(&file.path, limit));
+                let text = known.and_then(|file| file.text.clone().ok()).unwrap_or_default();
+                let folder = skill.resources.as_ref().and_then(|resources| snapshot.open(resources).ok());
+                let mut references = Vec::new();
+                if let Some(folder) = folder.filter(|_| text.contains('@')) {
+                    references = engine.references_of(file)?;
+                    // The engine looks below the root, where a link may lead out of the skill.
+                    references.retain(|reference| folder.has_file(&reference.file));
+                }
+                Ok(Ok(SkillText { skill, text, references }))
+            },
+            |found| Some(vec![found.as_ref().ok()?.skill.summary.file.clone()]),
+        );
+        Ok(match asked.await.map_err(failed)? {
             Ok(found) => {
                 call.usage.record(Event::served_by_name(&found.skill.summary.address));
-                Answer::Text(found.resolved(server))
+                answer::text(found.resolved(server))
             }
-            Err(error) => Answer::no_skill(&self.name, &error),
+            Err(error) => answer::no_skill(&self.name, &error),
         })
     }
 }
@@ -54,29 +64,6 @@ struct SkillText {
 }
 
 impl SkillText {
-    fn find(
-        engine: &mut EngineInstance,
-        snapshot: &Snapshot,
-        name: &str,
-        limit: u64,
-    ) -> Result<Result<Self, LookupError>, Broken> {
-        let skill = match engine.skill_of(name, LookupKind::Name)? {
-            Ok(skill) => skill,
-            Err(error) => return Ok(Err(error)),
-        };
-        let file = &skill.summary.file;
-        let known = snapshot.root(file.root).map(|root| root.file(&file.path, limit));
-        let text = known.and_then(|file| file.text.clone().ok()).unwrap_or_default();
-        let folder = skill.resources.as_ref().and_then(|resources| snapshot.open(resources).ok());
-        let mut references = Vec::new();
-        if let Some(folder) = folder.filter(|_| text.contains('@')) {
-            references = engine.references_of(file)?;
-            // The engine looks below the root, where a link may lead out of the skill.
-            references.retain(|reference| folder.has_file(&reference.file));
-        }
-        Ok(Ok(Self { skill, text, references }))
-    }
-
     fn resolved(&self, server: &Server) -> String {
         let mut resolved = String::with_capacity(self.text.len());
         let mut done = 0;

@@ -1,7 +1,7 @@
 //! `refresh_skills`: applies changes on disk and in repositories now.
 
-use super::{Tool, ToolName, read_only};
-use crate::answer::{Answer, ToolError};
+use super::{Tool, read_only};
+use crate::answer::{self, Answer, Result, failed};
 use crate::server::Server;
 use analytics::Event;
 use base::place::Audience;
@@ -21,45 +21,39 @@ impl Tool for RefreshSkills {
     const TITLE: &'static str = "Refresh the skills now";
     const PURPOSE: &'static str = "Apply changes on disk now, and report how many skills there are. Edits on this \
         machine are noticed without it, so use it only when the user says that a change does not show.";
-    const HINTS: &'static [(ToolName, &'static str)] = &[];
 
     fn annotations() -> ToolAnnotations {
         read_only().read_only(false).open_world(true)
     }
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
-        if server.options.frozen {
-            call.usage.record(no_refresh(server));
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
+        let record = |success, commit_hash, files_changed, skills_reindexed| {
+            let mode = if server.repositories.is_empty() { "local" } else { "git" };
+            call.usage.record(Event::Refresh { mode, success, commit_hash, files_changed, skills_reindexed });
+        };
+        let skip = |message: Option<&str>| {
+            record(false, None, None, None);
+            Ok(answer::json(&Local { message: message.map(str::to_owned), ..Local::default() }))
+        };
+        if server.frozen {
             let message = "The server was started with --static: its skills do not change. Restart it to refresh.";
-            return Ok(Answer::json(&Local { message: Some(message.to_owned()), ..Local::default() }));
+            return skip(Some(message));
         }
         // A second call is answered at once instead of waiting for the first.
-        let Ok(_refreshing) = server.state.refreshing.try_lock() else { return Ok(skip(server, call)) };
+        let Ok(_refreshing) = server.state.refreshing.try_lock() else { return skip(None) };
         if server.repositories.is_empty() {
             let failure = failure(server, server.catalog.refresh(Scope::Full).await);
             let skills_reindexed = reindexed(server, failure.as_ref()).await?;
-            call.usage.record(Event::Refresh {
-                mode: "local",
-                success: failure.is_none(),
-                commit_hash: None,
-                files_changed: None,
-                skills_reindexed: Some(skills_reindexed),
-            });
-            return Ok(Answer::json(&local(skills_reindexed, failure)));
+            record(failure.is_none(), None, None, Some(skills_reindexed));
+            return Ok(answer::json(&local(skills_reindexed, failure)));
         }
         let synced = server.repositories.sync(SyncMode::Always, &server.catalog).await;
-        let Some(SyncReport { outcomes, refreshed: applied }) = synced else { return Ok(skip(server, call)) };
+        let Some(SyncReport { outcomes, refreshed: applied }) = synced else { return skip(None) };
         let failure = failure(server, applied);
         let skills_reindexed = reindexed(server, failure.as_ref()).await?;
         let answer = refreshed(outcomes, skills_reindexed, failure.as_deref(), server.audience());
-        call.usage.record(Event::Refresh {
-            mode: "git",
-            success: answer.success,
-            commit_hash: answer.commit_hash.clone(),
-            files_changed: Some(answer.files_changed),
-            skills_reindexed: Some(skills_reindexed),
-        });
-        Ok(Answer::json(&answer))
+        record(answer.success, answer.commit_hash.clone(), Some(answer.files_changed), Some(skills_reindexed));
+        Ok(answer::json(&answer))
     }
 }
 
@@ -72,24 +66,14 @@ fn failure(server: &Server, refreshed: catalog::Outcome) -> Option<String> {
     Some(format!("The skills stay as they were, because they could not be reloaded: {reason}"))
 }
 
-async fn reindexed(server: &Server, failure: Option<&String>) -> Result<usize, ToolError> {
-    if failure.is_some() { Ok(0) } else { Ok(server.catalog.index().await?.skills.len()) }
+async fn reindexed(server: &Server, failure: Option<&String>) -> Result<usize> {
+    if failure.is_some() { Ok(0) } else { Ok(server.catalog.index().await.map_err(failed)?.skills.len()) }
 }
 
 fn local(skills_reindexed: usize, failure: Option<String>) -> Local {
     let success = failure.is_none();
     let message = failure.unwrap_or_else(|| "Reindexed from local directory (no git sync configured).".to_owned());
     Local { success, mode: Some("local"), skills_reindexed: Some(skills_reindexed), message: Some(message) }
-}
-
-fn skip(server: &Server, call: &Call) -> Answer {
-    call.usage.record(no_refresh(server));
-    Answer::json(&Local::default())
-}
-
-fn no_refresh(server: &Server) -> Event {
-    let mode = if server.repositories.is_empty() { "local" } else { "git" };
-    Event::Refresh { mode, success: false, commit_hash: None, files_changed: None, skills_reindexed: None }
 }
 
 /// The answer without repositories, and when nothing was refreshed.
@@ -178,10 +162,15 @@ mod tests {
 
     #[test]
     fn one_repository_gives_the_five_fields() {
-        let answer = to_value(refreshed(vec![outcome("a", 3, None)], 24, None, Audience::Local)).unwrap();
-        let expected = json!({"success": true, "commit_hash": "a", "files_changed": 3, "skills_reindexed": 24,
+        let answer = |failure| to_value(refreshed(vec![outcome("a", 3, None)], 24, failure, Audience::Local)).unwrap();
+        let mut expected = json!({"success": true, "commit_hash": "a", "files_changed": 3, "skills_reindexed": 24,
             "last_sync": "2023-11-14T22:13:20.123Z"});
-        assert_eq!(answer, expected);
+        assert_eq!(answer(None), expected);
+        expected["success"] = false.into();
+        expected["message"] = "it broke".into();
+        assert_eq!(answer(Some("it broke")), expected, "skills that cannot be reloaded are a failure");
+        let answer = to_value(local(0, Some("it broke".to_owned()))).unwrap();
+        assert_eq!(answer, json!({"success": false, "mode": "local", "skills_reindexed": 0, "message": "it broke"}));
     }
 
     #[test]
@@ -196,15 +185,5 @@ mod tests {
         assert_eq!(answer["repositories"][1]["url"], "/srv/b");
         let answer = to_value(refreshed(outcomes, 24, None, Audience::Remote)).unwrap();
         assert_eq!(answer["repositories"][1]["url"], "repository b");
-    }
-
-    #[test]
-    fn skills_that_cannot_be_reloaded_are_a_failure() {
-        let answer = to_value(refreshed(vec![outcome("a", 3, None)], 0, Some("it broke"), Audience::Local)).unwrap();
-        let expected = json!({"success": false, "commit_hash": "a", "files_changed": 3, "skills_reindexed": 0,
-            "last_sync": "2023-11-14T22:13:20.123Z", "message": "it broke"});
-        assert_eq!(answer, expected);
-        let answer = to_value(local(0, Some("it broke".to_owned()))).unwrap();
-        assert_eq!(answer, json!({"success": false, "mode": "local", "skills_reindexed": 0, "message": "it broke"}));
     }
 }

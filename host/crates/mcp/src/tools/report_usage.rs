@@ -1,18 +1,15 @@
 //! `report_usage`: whether a skill helped.
 
-use super::{Tool, ToolName, read_only};
-use crate::answer::{Answer, ToolError};
+use super::{Tool, read_only};
+use crate::answer::{self, Answer, Result, failed};
 use crate::server::Server;
 use analytics::Event;
 use base::printable::printable;
 use bindings::catalog::LookupKind;
 use call::Call;
-use guests::engine::EngineInstance;
-use library::snapshot::Snapshot;
 use rmcp::model::ToolAnnotations;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Longer comments are truncated in the log.
 const MAX_LOGGED_CHARACTERS: usize = 200;
@@ -32,20 +29,21 @@ impl Tool for ReportUsage {
     const TITLE: &'static str = "Report whether a skill helped";
     const PURPOSE: &'static str = "Report whether a skill was useful, after you worked with it. It helps the team to improve \
         its skills, and changes nothing for you.";
-    const HINTS: &'static [(ToolName, &'static str)] = &[];
 
     fn annotations() -> ToolAnnotations {
         read_only().read_only(false).idempotent(false)
     }
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let Self { skill_path: name, useful, comment } = self;
         let wanted = name.clone();
-        let question = move |engine: &mut EngineInstance, _: &Arc<Snapshot>| engine.skill_of(&wanted, LookupKind::Path);
-        let found = server.catalog.ask_fresh(question, |found| Some(vec![found.as_ref().ok()?.summary.file.clone()]));
-        let skill_path = match found.await? {
+        let asked = server.catalog.ask_fresh(
+            move |engine, _| engine.skill_of(&wanted, LookupKind::Path),
+            |found| Some(vec![found.as_ref().ok()?.summary.file.clone()]),
+        );
+        let skill_path = match asked.await.map_err(failed)? {
             Ok(skill) => skill.summary.address,
-            Err(error) => return Ok(Answer::no_skill(&name, &error)),
+            Err(error) => return Ok(answer::no_skill(&name, &error)),
         };
         let verdict = if useful { "useful" } else { "not useful" };
         let logged = comment.as_deref().filter(|_| call.usage.includes_text()).map(truncated).unwrap_or_default();
@@ -56,7 +54,7 @@ impl Tool for ReportUsage {
         } else {
             format!("Feedback for {skill_path} could not be written to disk\nhint: the server's log says why")
         };
-        Ok(Answer::json(&Recorded { recorded, message }))
+        Ok(answer::json(&Recorded { recorded, message }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `run_script`: a script of a skill, in the sandbox.
 
-use super::{Tool, ToolName, read_only};
-use crate::answer::{Answer, ToolError};
+use super::{Hints, Tool, ToolName, read_only};
+use crate::answer::{self, Answer, Result, failed};
 use crate::server::Server;
 use analytics::Event;
 use call::Call;
@@ -33,50 +33,41 @@ impl Tool for RunScript {
     const PURPOSE: &'static str = "Run a script that a skill declares with `execution: server`, in a sandbox: it sees the \
         skill's files, an empty /tmp, and only what the operator granted. Use it when a skill's instructions or its \
         `scripts` name it.";
-    const HINTS: &'static [(ToolName, &'static str)] =
-        &[(ToolName::GetAsset, "read a script with `execution: claude` and run it yourself")];
+    const HINTS: Hints = &[(ToolName::GetAsset, "read a script with `execution: claude` and run it yourself")];
 
     /// A script may write where the operator lets it, and reach the hosts that were granted.
     fn annotations() -> ToolAnnotations {
         read_only().read_only(false).destructive(true).idempotent(false).open_world(true)
     }
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
-        let args_provided: Vec<String> = self.args.keys().cloned().collect();
-        let request = Request {
-            skill: self.skill_path,
-            file: self.file,
-            arguments: self.args,
-            working_folder: self.cwd,
-            dry_run: self.dry_run.unwrap_or_default(),
-        };
-        let answer = if request.dry_run {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
+        let Self { skill_path: skill, file, args: arguments, cwd: working_folder, dry_run } = self;
+        let args_provided: Vec<String> = arguments.keys().cloned().collect();
+        let dry_run = dry_run.unwrap_or_default();
+        let request = Request { skill, file, arguments, working_folder, dry_run };
+        let answer = if dry_run {
             let policy = server.scripts.dry_run(request, call).await;
-            policy.map(|policy| Answer::json(&policy_view(&policy, server.audience())))
+            policy.map(|policy| answer::json(&policy_view(&policy, server.audience())))
         } else {
             server.scripts.run(request, call).await.map(|ran| {
                 let skill_path = ran.policy.address.clone();
                 let view = RunView::new(ran, server.audience());
-                call.usage.record(event(&view, skill_path, args_provided));
-                Answer::json(&view)
+                call.usage.record(Event::ScriptExecuted {
+                    skill_path,
+                    file: view.script.clone(),
+                    execution_mode: "server",
+                    success: view.success,
+                    exit_code: view.exit_code,
+                    duration_ms: view.duration_ms,
+                    args_provided,
+                });
+                answer::json(&view)
             })
         };
         match answer {
-            Err(ScriptError::Denied(denied)) => Ok(Answer::Refused(denied.for_audience(server.audience()))),
-            Err(ScriptError::Catalog(error)) => Err(error.into()),
-            other => other.map_err(ToolError::Script),
+            Err(ScriptError::Denied(denied)) => Ok(answer::refused(denied.for_audience(server.audience()))),
+            Err(ScriptError::Catalog(error)) => Err(failed(error)),
+            other => other.map_err(|error| answer::internal(server.audience(), |who| error.for_audience(who))),
         }
-    }
-}
-
-fn event(run: &RunView, skill_path: String, args_provided: Vec<String>) -> Event {
-    Event::ScriptExecuted {
-        skill_path,
-        file: run.script.clone(),
-        execution_mode: "server",
-        success: run.success,
-        exit_code: run.exit_code,
-        duration_ms: run.duration_ms,
-        args_provided,
     }
 }

@@ -1,7 +1,7 @@
 //! `skill`: a skill by name, verbatim.
 
-use super::{Tool, ToolName};
-use crate::answer::{Answer, ToolError};
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, Result, failed};
 use crate::server::{Server, Shared};
 use crate::texts::Texts;
 use analytics::Event;
@@ -21,7 +21,7 @@ impl Tool for Skill {
     const NAME: &'static str = "skill";
     const TITLE: &'static str = "Load a skill";
     const PURPOSE: &'static str = "Load a skill by name to get specialized instructions.";
-    const HINTS: &'static [(ToolName, &'static str)] =
+    const HINTS: Hints =
         &[(ToolName::GetSkill, "get the skill for a task"), (ToolName::SkillsSearch, "find one by a word")];
 
     fn customize(tool: &mut model::Tool, _: &Shared, texts: &Texts) {
@@ -30,17 +30,17 @@ impl Tool for Skill {
         }
     }
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
-        let served = match server.catalog.skill(&self.name).await? {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
+        let served = match server.catalog.skill(&self.name).await.map_err(failed)? {
             Ok(served) => served,
-            Err(error) => return Ok(Answer::no_skill(&self.name, &error)),
+            Err(error) => return Ok(answer::no_skill(&self.name, &error)),
         };
         call.usage.record(Event::served_by_name(&served.skill.summary.address));
-        if !server.surface().skill_header {
-            return Ok(Answer::Text(served.text.as_ref().to_owned()));
+        if !server.surface.skill_header {
+            return Ok(answer::text(&*served.text));
         }
         let name = printable(&served.skill.summary.display_name);
         let folder = server.shown_folder(&served.skill);
-        Ok(Answer::Text(format!("Loading: {name}\nBase directory: {folder}\n\n{}", served.text)))
+        Ok(answer::text(format!("Loading: {name}\nBase directory: {folder}\n\n{}", served.text)))
     }
 }

@@ -1,9 +1,9 @@
 //! `skill-resource`: any file of a skill, a folder of them, or the list.
 
 use super::get_asset::{asset_served, traversal, unreadable};
-use super::{Tool, ToolName};
-use crate::answer::{Answer, MAX_BYTES, ToolError};
-use crate::contents::contents;
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, MAX_BYTES, Result, failed};
+use crate::resources::{contents, uri_of};
 use crate::server::Server;
 use analytics::Event;
 use base::printable::{counted, printable, quoted};
@@ -14,12 +14,10 @@ use call::Call;
 use guests::call::Broken;
 use guests::engine::EngineInstance;
 use library::files::{self, SkillFile, SkillFolder};
-use library::resources::ResourceFolder;
 use library::snapshot::Snapshot;
 use rmcp::model::{ContentBlock, ResourceContents};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::sync::Arc;
 use views::json_length;
 
 /// The most files named in a message.
@@ -38,21 +36,21 @@ impl Tool for SkillResource {
     const TITLE: &'static str = "Read files of a skill";
     const PURPOSE: &'static str = "Read files within a skill's directory (scripts, references, assets, snippets). `path` is a \
         file, a folder (all files below it), or empty for the list of files. Use it when a skill you loaded mentions a file.";
-    const HINTS: &'static [(ToolName, &'static str)] =
-        &[(ToolName::Skill, "load the skill itself"), (ToolName::RunScript, "run a script")];
+    const HINTS: Hints = &[(ToolName::Skill, "load the skill itself"), (ToolName::RunScript, "run a script")];
 
-    async fn call(self, server: &Server, call: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let (name, path) = (self.skill.clone(), self.path.clone());
         let limit = server.terms.operator.max_size_bytes;
-        let question =
-            move |engine: &mut EngineInstance, snapshot: &Arc<Snapshot>| find(engine, snapshot, &name, &path, limit);
-        let answered = server.catalog.ask_fresh(question, |found| {
-            let found = found.as_ref().ok()?;
+        let asked = server.catalog.ask_fresh(
+            move |engine, snapshot| find(engine, snapshot, &name, &path, limit),
             // A missing file may be inherited from any file above by now.
-            (!matches!(found.content, Content::Missing(_))).then(|| found.sources.clone())
-        });
-        Ok(match answered.await? {
-            Err(error) => Answer::no_skill(&self.skill, &error),
+            |found| match found {
+                Ok(Found { content: Content::Missing(_), .. }) | Err(_) => None,
+                Ok(found) => Some(found.sources.clone()),
+            },
+        );
+        Ok(match asked.await.map_err(failed)? {
+            Err(error) => answer::no_skill(&self.skill, &error),
             Ok(Found { skill, content, .. }) => {
                 call.usage.record_all(content.events(&skill.summary.address));
                 answer(&skill, &self.path, content)
@@ -144,24 +142,20 @@ fn everything_below(folder: &str, opened: Option<SkillFolder>, limit: u64) -> Co
     let Some(SkillFolder { folder: handle, files }) = opened else { return Content::Missing(Vec::new()) };
     let inside = |file: &SkillFile| file.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     let (inside, others): (Vec<SkillFile>, Vec<SkillFile>) = files.into_iter().partition(inside);
-    if inside.is_empty() { Content::Missing(others) } else { read_all(&handle, inside, limit) }
-}
-
-fn read_all(folder: &ResourceFolder, files: Vec<SkillFile>, limit: u64) -> Content {
-    let mut read = Vec::new();
-    let mut omitted = Vec::new();
-    let mut room = MAX_BYTES;
-    for file in files {
-        let size = usize::try_from(file.size).unwrap_or(usize::MAX);
-        let bytes: Result<Vec<u8>, ReadError> =
-            if size > room { Err(ReadError::NotFound) } else { folder.read(&file.path, limit) };
+    if inside.is_empty() {
+        return Content::Missing(others);
+    }
+    let (mut read, mut omitted, mut room) = (Vec::new(), Vec::new(), MAX_BYTES);
+    for file in inside {
+        let fits = usize::try_from(file.size).is_ok_and(|size| size <= room);
+        let bytes = if fits { handle.read(&file.path, limit).ok() } else { None };
         match bytes {
-            Ok(bytes) => {
+            Some(bytes) => {
                 let used = std::str::from_utf8(&bytes).map_or(bytes.len() / 3 * 4 + 4, json_length);
                 room = room.saturating_sub(used + 100);
                 read.push((file.path, bytes));
             }
-            Err(_) => omitted.push(file),
+            None => omitted.push(file),
         }
     }
     Content::Folder(read, omitted)
@@ -172,23 +166,29 @@ fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
     let name = printable(&skill.summary.display_name);
     match content {
         Content::List(files) if files.is_empty() => {
-            Answer::Text(format!("`{name}` has no files besides its instructions"))
+            answer::text(format!("`{name}` has no files besides its instructions"))
         }
         Content::List(files) => {
-            let (names, more) = fit(&files);
+            let mut used = 0;
+            let names = files.iter().map(|file| file.path.as_str()).take_while(|path| {
+                used += json_length(path);
+                used <= MAX_BYTES
+            });
+            let names: Vec<&str> = names.collect();
             let mut text = names.join("\n");
+            let more = files.len() - names.len();
             if more > 0 {
                 text = format!("{text}\n… and {}: request a folder", counted(more, "more file"));
             }
-            Answer::Text(text)
+            answer::text(text)
         }
-        Content::File(found, bytes) => match contents(uri, &found.asset.file, bytes) {
-            ResourceContents::TextResourceContents { text, .. } => Answer::Text(text),
-            blob => Answer::Blocks(vec![ContentBlock::resource(blob)]),
+        Content::File(found, bytes) => match contents(uri_of(uri, &found.asset.file), &found.asset.file, bytes) {
+            ResourceContents::TextResourceContents { text, .. } => answer::text(text),
+            blob => Answer::success(vec![ContentBlock::resource(blob)]),
         },
         Content::Folder(files, omitted) => {
-            let mut blocks: Vec<ContentBlock> =
-                files.into_iter().map(|(path, bytes)| ContentBlock::resource(contents(uri, &path, bytes))).collect();
+            let block = |(path, bytes): (String, _)| ContentBlock::resource(contents(uri_of(uri, &path), &path, bytes));
+            let mut blocks: Vec<ContentBlock> = files.into_iter().map(block).collect();
             if !omitted.is_empty() {
                 let bytes: u64 = omitted.iter().map(|file| file.size).sum();
                 let names: Vec<String> = omitted.iter().take(MAX_QUOTED).map(|file| file.path.clone()).collect();
@@ -198,14 +198,14 @@ fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
                 let note = format!("{count} with {bytes} bytes {verb} omitted: {hint}");
                 blocks.push(ContentBlock::text(note));
             }
-            Answer::Blocks(blocks)
+            Answer::success(blocks)
         }
-        Content::Unsafe => Answer::Refused(traversal(path)),
-        Content::Unreadable(why) => Answer::Refused(why),
+        Content::Unsafe => answer::refused(traversal(path)),
+        Content::Unreadable(why) => answer::refused(why),
         Content::Missing(files) => {
             let names: Vec<String> = files.into_iter().take(MAX_QUOTED).map(|file| file.path).collect();
             let path = printable(path);
-            Answer::Refused(match &names[..] {
+            answer::refused(match &names[..] {
                 [] => format!(
                     "`{name}` has no `{path}`, and no other files\nhint: its instructions say which files it has"
                 ),
@@ -213,18 +213,4 @@ fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
             })
         }
     }
-}
-
-/// Returns the names that fit into one answer, and how many do not.
-fn fit(files: &[SkillFile]) -> (Vec<&str>, usize) {
-    let mut room = MAX_BYTES;
-    let fits = files.iter().take_while(|file| {
-        let length = json_length(&file.path);
-        let fits = length <= room;
-        room = room.saturating_sub(length);
-        fits
-    });
-    let names: Vec<&str> = fits.map(|file| file.path.as_str()).collect();
-    let more = files.len() - names.len();
-    (names, more)
 }

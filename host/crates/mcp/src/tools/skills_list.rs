@@ -1,7 +1,7 @@
 //! `skills_list`: every skill with its metadata.
 
-use super::{Tool, ToolName};
-use crate::answer::{Answer, MAX_BYTES, ToolError};
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, MAX_BYTES, Result, failed};
 use crate::server::Server;
 use base::printable::counted;
 use call::Call;
@@ -30,7 +30,7 @@ impl Tool for SkillsList {
     const TITLE: &'static str = "List all skills";
     const PURPOSE: &'static str = "List every skill with name, description and path, optionally only those whose name or \
         description contains `query`. Use it for complete metadata.";
-    const HINTS: &'static [(ToolName, &'static str)] =
+    const HINTS: Hints =
         &[(ToolName::SkillsSearch, "find text inside skills"), (ToolName::GetSkill, "get the skill for a task")];
 
     fn output_schema() -> Option<JsonObject> {
@@ -59,21 +59,22 @@ impl Tool for SkillsList {
         }))
     }
 
-    async fn call(self, server: &Server, _: &Call) -> Result<Answer, ToolError> {
+    async fn call(self, server: &Server, _: &Call) -> Result<Answer> {
         let options = ListOptions {
             query: self.query,
             with_bodies: self.include_body.unwrap_or_default(),
-            model: server.surface().only_model,
+            model: server.surface.only_model,
             max_bytes: MAX_BYTES,
             max_problems: MAX_PROBLEMS,
         };
-        let list =
-            ListView::of(&server.catalog, &server.terms.roots, options, server.state.unlisted.problems()).await?;
+        let list = ListView::of(&server.catalog, &server.terms.roots, options, server.state.unlisted.problems())
+            .await
+            .map_err(failed)?;
         let mut line = counted(list.total, "skill");
         if let Some(note) = &list.note {
             line = format!("{line}; {note}");
         }
-        Ok(Answer::data(line, &list))
+        Ok(answer::data(line, &list))
     }
 }
 

@@ -1,8 +1,8 @@
 //! `skills_search`: the skills that contain every word of a query.
 
 use super::skills_list::skill_schema;
-use super::{Tool, ToolName};
-use crate::answer::{Answer, ToolError};
+use super::{Hints, Tool, ToolName};
+use crate::answer::{self, Answer, Result, failed, invalid};
 use crate::server::Server;
 use base::printable::counted;
 use call::Call;
@@ -11,7 +11,7 @@ use rmcp::object;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use views::search::{DEFAULT_LIMIT, MAX_HITS, SearchView};
+use views::search::{DEFAULT_LIMIT, MAX_HITS, SearchError, SearchView};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct SkillsSearch {
@@ -34,7 +34,7 @@ impl Tool for SkillsSearch {
     const TITLE: &'static str = "Search the text of skills";
     const PURPOSE: &'static str = "Find skills whose name, description or text contains every word of `query`, with an \
         excerpt around the first match. Use it when you know a word that must occur.";
-    const HINTS: &'static [(ToolName, &'static str)] =
+    const HINTS: Hints =
         &[(ToolName::GetSkill, "get the skill for a task"), (ToolName::Skill, "load one that you found")];
 
     fn output_schema() -> Option<JsonObject> {
@@ -54,9 +54,13 @@ impl Tool for SkillsSearch {
         }))
     }
 
-    async fn call(self, server: &Server, _: &Call) -> Result<Answer, ToolError> {
-        let found = SearchView::of(&server.catalog, self.query, server.surface().only_model, self.limit).await?;
+    async fn call(self, server: &Server, _: &Call) -> Result<Answer> {
+        let found = SearchView::of(&server.catalog, self.query, server.surface.only_model, self.limit).await;
+        let found = found.map_err(|error| match error {
+            SearchError::Query(wrong) => invalid(wrong),
+            SearchError::Catalog(error) => failed(error),
+        })?;
         let line = format!("{} of {}", found.results.len(), counted(found.total as usize, "matching skill"));
-        Ok(Answer::data(line, &found))
+        Ok(answer::data(line, &found))
     }
 }

@@ -1,9 +1,9 @@
 //! Writes messages to standard output. No request ever waits for a client that does not read.
 
 use rmcp::RoleServer;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{JsonRpcError, JsonRpcMessage};
 use rmcp::service::TxJsonRpcMessage;
-use serde_json::Value;
+use serde_json::json;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -15,21 +15,11 @@ pub type Outgoing = TxJsonRpcMessage<RoleServer>;
 /// How many bytes are written at once: pipes are faster with fewer, larger writes.
 const CHUNK: usize = 1 << 16;
 
-/// A queue of messages, and the thread that writes them.
+/// A queue of messages, and where a thread writes them.
 pub struct Output<W> {
-    shared: Arc<Shared<W>>,
-}
-
-impl<W> Clone for Output<W> {
-    fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
-    }
-}
-
-struct Shared<W> {
     queue: Mutex<Queue>,
     more: Condvar,
-    output: W,
+    writer: W,
 }
 
 #[derive(Default)]
@@ -52,52 +42,50 @@ where
     for<'a> &'a W: Write,
 {
     /// Starts the thread. `failed` is called when the client is gone.
-    pub fn start(output: W, failed: impl FnOnce(io::Error) + Send + 'static) -> io::Result<(Self, JoinHandle<()>)> {
-        let shared = Arc::new(Shared { queue: Mutex::default(), more: Condvar::new(), output });
+    pub fn start(
+        writer: W,
+        failed: impl FnOnce(io::Error) + Send + 'static,
+    ) -> io::Result<(Arc<Self>, JoinHandle<()>)> {
+        let shared = Arc::new(Self { queue: Mutex::default(), more: Condvar::new(), writer });
         let writer = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
             if let Err(error) = writer.run() {
                 failed(error);
             }
         })?;
-        Ok((Self { shared }, thread))
+        Ok((shared, thread))
     }
 
     /// Queues a message.
     pub fn send(&self, message: Outgoing) {
-        self.shared.queue().lines.push_back(Line::Message(Box::new(message)));
-        self.shared.more.notify_one();
+        self.queue().lines.push_back(Line::Message(Box::new(message)));
+        self.more.notify_one();
     }
 
     /// Writes a message on this thread if the queue is empty and as far as that does not block, which is faster than waking
     /// the other thread. The rest is queued.
     pub fn send_now(&self, message: Outgoing) {
-        let mut queue = self.shared.queue();
+        let mut queue = self.queue();
         if queue.writing || !queue.lines.is_empty() {
             drop(queue);
             return self.send(message);
         }
         let mut bytes = Vec::new();
         let Ok(()) = append(&mut bytes, &message) else { return };
-        let written = write_nonblocking(&self.shared.output, &bytes);
+        let written = write_nonblocking(&self.writer, &bytes);
         if written < bytes.len() {
             bytes.drain(..written);
             queue.lines.push_back(Line::Rest(bytes));
-            self.shared.more.notify_one();
+            self.more.notify_one();
         }
     }
 
     /// Ends the thread once everything is written.
     pub fn end(&self) {
-        self.shared.queue().ended = true;
-        self.shared.more.notify_one();
+        self.queue().ended = true;
+        self.more.notify_one();
     }
-}
 
-impl<W> Shared<W>
-where
-    for<'a> &'a W: Write,
-{
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,9 +109,9 @@ where
                 }
                 next = if bytes.len() < CHUNK { self.queue().lines.pop_front() } else { None };
             }
-            let mut output = &self.output;
-            output.write_all(&bytes)?;
-            output.flush()?;
+            let mut writer = &self.writer;
+            writer.write_all(&bytes)?;
+            writer.flush()?;
         }
     }
 }
@@ -144,14 +132,12 @@ fn write_nonblocking(_: &impl AsFd, _: &[u8]) -> usize {
 }
 
 fn append(bytes: &mut Vec<u8>, message: &Outgoing) -> io::Result<()> {
-    let start = bytes.len();
-    serde_json::to_writer(&mut *bytes, message)?;
-    // JSON-RPC requires null for an unknown id; rmcp omits the field.
-    if matches!(message, JsonRpcMessage::Error(error) if error.id.is_none()) {
-        let mut value: Value = serde_json::from_slice(&bytes[start..])?;
-        value["id"] = Value::Null;
-        bytes.truncate(start);
-        serde_json::to_writer(&mut *bytes, &value)?;
+    match message {
+        // JSON-RPC requires null for an unknown id; rmcp omits the field.
+        JsonRpcMessage::Error(JsonRpcError { id: None, error, .. }) => {
+            serde_json::to_writer(&mut *bytes, &json!({"jsonrpc": "2.0", "id": null, "error": error}))?;
+        }
+        message => serde_json::to_writer(&mut *bytes, message)?,
     }
     bytes.push(b'\n');
     Ok(())
@@ -161,6 +147,7 @@ fn append(bytes: &mut Vec<u8>, message: &Outgoing) -> io::Result<()> {
 mod tests {
     use super::*;
     use rmcp::model::{ErrorData, RequestId};
+    use serde_json::Value;
     use std::io::{BufRead, BufReader};
     use std::os::unix::net::UnixStream;
 

@@ -1,16 +1,16 @@
 //! A folder on disk, accessed through an open handle.
 
 use super::memory::MemoryFile;
-use super::path::below;
+use super::path::{below, names, split_name};
 use super::{Entry, FileError, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
 use cap_std::fs::{Dir, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use library::reading::{is_hidden, leads_to_hidden};
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Files that control agents, editors, shells and git. A script may not write these even in a writable folder, because
 /// opening the folder could then run what the script wrote.
@@ -45,23 +45,6 @@ pub struct Writable {
     pub named: String,
 }
 
-impl Writable {
-    fn covers(&self, path: &str) -> Coverage {
-        if below(path, &self.below).is_none() {
-            return Coverage::Outside;
-        }
-        let unnamed = below(path, &self.named).unwrap_or(path);
-        if unnamed.split('/').any(is_protected) { Coverage::Protected } else { Coverage::Covered }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Coverage {
-    Outside,
-    Protected,
-    Covered,
-}
-
 /// Ignores case, as some file systems do.
 pub fn is_protected(name: &str) -> bool {
     PROTECTED.iter().any(|protected| protected.eq_ignore_ascii_case(name))
@@ -93,23 +76,24 @@ impl Disk {
     }
 
     fn check_writable(&self, path: &str) -> Result<(), FileError> {
-        match self.writable.iter().map(|part| part.covers(path)).max() {
-            Some(Coverage::Covered) => Ok(()),
-            Some(Coverage::Protected) => Err(FileError::Protected),
-            Some(Coverage::Outside) | None => Err(FileError::ReadOnly),
+        let mut refusal = FileError::ReadOnly;
+        for part in self.writable.iter().filter(|part| below(path, &part.below).is_some()) {
+            let unnamed = below(path, &part.named).unwrap_or(path);
+            if !unnamed.split('/').any(is_protected) {
+                return Ok(());
+            }
+            refusal = FileError::Protected;
         }
+        Err(refusal)
     }
 
     /// Opens the parent folder of a path without following links. Returns it with the last name of the path.
     fn parent<'path>(&self, path: &'path str) -> Result<(OwnedFd, &'path str), FileError> {
         self.check_writable(path)?;
-        let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if name.is_empty() {
-            return Err(FileError::Busy);
-        }
+        let (parents, name) = split_name(path)?;
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = rustix::fs::openat(&*self.folder, ".", flags, Mode::empty()).map_err(from_errno)?;
-        for name in parents.split('/').filter(|name| !name.is_empty()) {
+        for name in names(parents) {
             folder = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(|error| {
                 let is_link = rustix::fs::readlinkat(&folder, name, Vec::new()).is_ok();
                 if is_link { FileError::ThroughLink } else { from_errno(error) }
@@ -134,17 +118,13 @@ impl Disk {
     }
 
     fn open_for_writing(&self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError> {
-        let permit = OpenFilePermit::acquire()?;
+        let permit = open_file_permit()?;
         let (folder, name) = self.parent(path)?;
         let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         flags.set(OFlags::CREATE, mode.create);
         flags.set(OFlags::EXCL, mode.exclusive);
         let opened = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666));
-        let file = match opened {
-            Ok(file) => std::fs::File::from(file),
-            Err(rustix::io::Errno::LOOP) => return Err(FileError::ThroughLink),
-            Err(error) => return Err(from_errno(error)),
-        };
+        let file = std::fs::File::from(opened.map_err(from_errno)?);
         let metadata = file.metadata().map_err(from_io)?;
         if !metadata.is_file() {
             return Err(if metadata.is_dir() { FileError::IsAFolder } else { FileError::NotPermitted });
@@ -152,11 +132,8 @@ impl Disk {
         if mode.truncate {
             file.set_len(0).map_err(from_io)?;
         }
-        Ok(OpenNode::File(Arc::new(DiskFile {
-            file: cap_std::fs::File::from_std(file),
-            writable: true,
-            _permit: permit,
-        })))
+        let file = cap_std::fs::File::from_std(file);
+        Ok(Some(Arc::new(DiskFile { file, writable: true, _permit: permit })))
     }
 }
 
@@ -203,7 +180,7 @@ impl Volume for Disk {
             return if mode.folder { Err(FileError::IsAFolder) } else { self.open_for_writing(path, mode) };
         }
         if let Some(file) = self.checked(path) {
-            return Ok(OpenNode::File(Arc::clone(file) as Arc<dyn OpenFile>));
+            return Ok(Some(Arc::clone(file) as Arc<dyn OpenFile>));
         }
         self.check_visible(path)?;
         let mut options = OpenOptions::new();
@@ -214,11 +191,9 @@ impl Volume for Disk {
         let file = self.folder.open_with(if path.is_empty() { "." } else { path }, &options).map_err(from_io)?;
         let metadata = file.metadata().map_err(from_io)?;
         match kind_of(metadata.file_type()) {
-            Kind::Folder => Ok(OpenNode::Folder),
+            Kind::Folder => Ok(None),
             Kind::File if mode.folder => Err(FileError::NotAFolder),
-            Kind::File => {
-                Ok(OpenNode::File(Arc::new(DiskFile { file, writable: false, _permit: OpenFilePermit::acquire()? })))
-            }
+            Kind::File => Ok(Some(Arc::new(DiskFile { file, writable: false, _permit: open_file_permit()? }))),
             Kind::Link | Kind::Other => Err(FileError::NotPermitted),
         }
     }
@@ -247,8 +222,7 @@ impl Volume for Disk {
         }
         let (old_folder, old_name) = self.parent(from)?;
         let (new_folder, new_name) = self.parent(to)?;
-        rustix::fs::renameat_with(&old_folder, old_name, &new_folder, new_name, RenameFlags::empty())
-            .map_err(from_errno)
+        rustix::fs::renameat(&old_folder, old_name, &new_folder, new_name).map_err(from_errno)
     }
 
     fn read_link(&self, path: &str) -> Result<String, FileError> {
@@ -269,33 +243,17 @@ impl Volume for Disk {
 struct DiskFile {
     file: cap_std::fs::File,
     writable: bool,
-    _permit: OpenFilePermit,
+    _permit: SemaphorePermit<'static>,
 }
 
-/// Counts toward the limit of files that all scripts together may have open. The server needs the rest.
-#[derive(Debug)]
-struct OpenFilePermit;
-
-static OPEN_FILES: AtomicU64 = AtomicU64::new(0);
-
-/// A quarter of the limit of this process.
-static MAX_OPEN_FILES: LazyLock<u64> = LazyLock::new(|| {
+/// The files that all scripts together may have open: a quarter of the limit of this process, which needs the rest.
+static OPEN_FILES: LazyLock<Semaphore> = LazyLock::new(|| {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(4096);
-    (limit / 4).min(4096)
+    Semaphore::new(usize::try_from(limit / 4).unwrap_or(usize::MAX).min(4096))
 });
 
-impl OpenFilePermit {
-    fn acquire() -> Result<Self, FileError> {
-        let increment = |open: u64| (open < *MAX_OPEN_FILES).then_some(open + 1);
-        let incremented = OPEN_FILES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increment);
-        incremented.map(|_| Self).map_err(|_| FileError::TooManyOpen)
-    }
-}
-
-impl Drop for OpenFilePermit {
-    fn drop(&mut self) {
-        OPEN_FILES.fetch_sub(1, Ordering::Relaxed);
-    }
+fn open_file_permit() -> Result<SemaphorePermit<'static>, FileError> {
+    OPEN_FILES.try_acquire().map_err(|_| FileError::TooManyOpen)
 }
 
 impl DiskFile {

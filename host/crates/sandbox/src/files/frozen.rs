@@ -1,29 +1,23 @@
 //! A folder of a server that froze its skills in memory at startup. It never changes.
 
 use super::memory::MemoryFile;
-use super::{Entry, FileError, Kind, NewTimes, OpenMode, OpenNode, Stat, Volume};
+use super::{Entry, FileError, Kind, OpenMode, OpenNode, Stat, Volume};
 use bindings::library::ReadError;
 use library::frozen::{FrozenFolder, Node};
 use library::reading::is_hidden;
 use library::resources::EntryKind;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::time::SystemTime;
 
 /// A skill without its hidden files, which cannot be reached through links either.
-pub struct Frozen {
-    folder: FrozenFolder,
-}
+pub struct Frozen(pub FrozenFolder);
 
 impl Frozen {
-    pub fn skill(folder: FrozenFolder) -> Self {
-        Self { folder }
-    }
-
     fn find(&self, path: &str, follow: bool) -> Result<(String, &Node), FileError> {
-        if path.split('/').any(is_hidden) || self.folder.leads_to_hidden(path) {
+        if path.split('/').any(is_hidden) || self.0.leads_to_hidden(path) {
             return Err(FileError::NotFound);
         }
-        self.folder.find(path, follow).map_err(from_read)
+        self.0.find(path, follow).map_err(from_read)
     }
 }
 
@@ -49,7 +43,7 @@ impl Volume for Frozen {
         for entry in listed {
             let Some(name) = entry.name.clone().filter(|name| !is_hidden(name)) else { continue };
             let kind = match entry.kind {
-                EntryKind::Link if self.folder.leads_to_hidden(&format!("{path}/{name}")) => continue,
+                EntryKind::Link if self.0.leads_to_hidden(&format!("{path}/{name}")) => continue,
                 EntryKind::Link => Kind::Link,
                 EntryKind::Folder => Kind::Folder,
                 EntryKind::Other => Kind::File,
@@ -66,11 +60,11 @@ impl Volume for Frozen {
             return Err(if mode.folder { FileError::IsAFolder } else { FileError::ReadOnly });
         }
         match found? {
-            (_, Node::Folder(_)) => Ok(OpenNode::Folder),
+            (_, Node::Folder(_)) => Ok(None),
             (_, Node::File(_)) if mode.folder => Err(FileError::NotAFolder),
             (real_path, Node::File(file)) => {
                 let bytes = file.bytes.clone().map_err(from_read)?;
-                Ok(OpenNode::File(MemoryFile::with_metadata(bytes, number(&real_path), file.modified)))
+                Ok(Some(MemoryFile::with_metadata(bytes, number(&real_path), file.modified)))
             }
             (_, Node::Link(_)) => Err(FileError::ThroughLink),
             (_, Node::Other) => Err(FileError::NotPermitted),
@@ -81,18 +75,6 @@ impl Volume for Frozen {
         Err(if self.find(path, false).is_ok() { FileError::Exists } else { FileError::ReadOnly })
     }
 
-    fn remove_folder(&mut self, _path: &str) -> Result<(), FileError> {
-        Err(FileError::ReadOnly)
-    }
-
-    fn remove_file(&mut self, _path: &str) -> Result<(), FileError> {
-        Err(FileError::ReadOnly)
-    }
-
-    fn rename(&mut self, _from: &str, _to: &str) -> Result<(), FileError> {
-        Err(FileError::ReadOnly)
-    }
-
     fn read_link(&self, path: &str) -> Result<String, FileError> {
         match self.find(path, false)?.1 {
             // An absolute target would reveal paths of this machine.
@@ -101,17 +83,11 @@ impl Volume for Frozen {
             Node::Folder(_) | Node::File(_) | Node::Other => Err(FileError::BadPath),
         }
     }
-
-    fn set_times(&mut self, _path: &str, _times: NewTimes) -> Result<(), FileError> {
-        Err(FileError::ReadOnly)
-    }
 }
 
 /// Derives a number that identifies a file, like an inode number.
 fn number(path: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    hasher.finish()
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(path)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]

@@ -1,5 +1,6 @@
 //! A folder in memory, for `/tmp` and for skills whose bytes were checked before a script runs.
 
+use super::path::{names, split_name};
 use super::{Entry, FileError, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -40,14 +41,16 @@ impl Quota {
 /// A file tree in memory. Read-only without a quota.
 #[derive(Debug)]
 pub struct Memory {
-    root: Folder,
+    root: Node,
     quota: Option<Arc<Quota>>,
     created: SystemTime,
 }
 
+type Entries = BTreeMap<String, Node>;
+
 #[derive(Debug, Default)]
 struct Folder {
-    entries: BTreeMap<String, Node>,
+    entries: Entries,
     number: u64,
     /// Returned to the quota when the folder is removed.
     _slot: Option<QuotaSlot>,
@@ -191,7 +194,7 @@ impl OpenFile for MemoryFile {
 impl Memory {
     /// Creates an empty, writable folder.
     pub fn scratch(quota: Arc<Quota>) -> Self {
-        Self { root: Folder::default(), quota: Some(quota), created: SystemTime::now() }
+        Self { root: Node::Folder(Folder::default()), quota: Some(quota), created: SystemTime::now() }
     }
 
     /// Creates an immutable folder with these files.
@@ -200,7 +203,7 @@ impl Memory {
         for (path, bytes) in files {
             let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
             let mut folder = &mut root;
-            for name in folders.split('/').filter(|name| !name.is_empty()) {
+            for name in names(folders) {
                 let new_folder = || Node::Folder(Folder { number: next_number(), ..Folder::default() });
                 match folder.entries.entry(name.to_owned()).or_insert_with(new_folder) {
                     Node::Folder(next) => folder = next,
@@ -209,36 +212,38 @@ impl Memory {
             }
             folder.entries.insert(name.to_owned(), Node::File(MemoryFile::fixed(bytes)));
         }
-        Self { root, quota: None, created: SystemTime::UNIX_EPOCH + FIXED_DATE }
+        Self { root: Node::Folder(root), quota: None, created: SystemTime::UNIX_EPOCH + FIXED_DATE }
     }
 
-    fn find(&self, path: &str) -> Result<NodeRef<'_>, FileError> {
-        let mut folder = &self.root;
-        let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
-        while let Some(name) = names.next() {
-            match folder.entries.get(name).ok_or(FileError::NotFound)? {
-                Node::Folder(next) => folder = next,
-                Node::File(file) if names.peek().is_none() => return Ok(NodeRef::File(file)),
-                Node::File(_) => return Err(FileError::NotAFolder),
-            }
-        }
-        Ok(NodeRef::Folder(folder))
+    fn find(&self, path: &str) -> Result<&Node, FileError> {
+        names(path).try_fold(&self.root, |node, name| match node {
+            Node::Folder(folder) => folder.entries.get(name).ok_or(FileError::NotFound),
+            Node::File(_) => Err(FileError::NotAFolder),
+        })
     }
 
-    /// Returns the parent folder of a path, and the last name of the path.
-    fn parent<'path>(&mut self, path: &'path str) -> Result<(&mut Folder, &'path str), FileError> {
-        let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if name.is_empty() {
-            return Err(FileError::Busy);
+    /// Returns the entries of the parent folder of a path, and the last name of the path.
+    fn parent<'path>(&mut self, path: &'path str) -> Result<(&mut Entries, &'path str), FileError> {
+        let (parents, name) = split_name(path)?;
+        let parent = names(parents).try_fold(&mut self.root, |node, name| match node {
+            Node::Folder(folder) => folder.entries.get_mut(name).ok_or(FileError::NotFound),
+            Node::File(_) => Err(FileError::NotAFolder),
+        })?;
+        match parent {
+            Node::Folder(folder) => Ok((&mut folder.entries, name)),
+            Node::File(_) => Err(FileError::NotAFolder),
         }
-        let mut folder = &mut self.root;
-        for name in parents.split('/').filter(|name| !name.is_empty()) {
-            folder = match folder.entries.get_mut(name).ok_or(FileError::NotFound)? {
-                Node::Folder(next) => next,
-                Node::File(_) => return Err(FileError::NotAFolder),
-            };
-        }
-        Ok((folder, name))
+    }
+
+    fn insert(&mut self, path: &str, node: Node) -> Result<(), FileError> {
+        let (entries, name) = self.parent(path)?;
+        entries.insert(name.to_owned(), node);
+        Ok(())
+    }
+
+    fn remove(&mut self, path: &str) -> Result<Node, FileError> {
+        let (entries, name) = self.parent(path)?;
+        entries.remove(name).ok_or(FileError::NotFound)
     }
 
     fn check_writable(&self) -> Result<(), FileError> {
@@ -246,21 +251,16 @@ impl Memory {
     }
 }
 
-enum NodeRef<'a> {
-    Folder(&'a Folder),
-    File(&'a Arc<MemoryFile>),
-}
-
 impl Volume for Memory {
     fn stat(&self, path: &str, _follow: bool) -> Result<Stat, FileError> {
         match self.find(path)? {
-            NodeRef::Folder(folder) => Ok(Stat::new(Kind::Folder, 0, folder.number, self.created)),
-            NodeRef::File(file) => file.stat(),
+            Node::Folder(folder) => Ok(Stat::new(Kind::Folder, 0, folder.number, self.created)),
+            Node::File(file) => file.stat(),
         }
     }
 
     fn list(&self, path: &str) -> Result<Vec<Entry>, FileError> {
-        let NodeRef::Folder(folder) = self.find(path)? else { return Err(FileError::NotAFolder) };
+        let Node::Folder(folder) = self.find(path)? else { return Err(FileError::NotAFolder) };
         let entry = |(name, node): (&String, &Node)| match node {
             Node::Folder(folder) => Entry { name: name.clone(), kind: Kind::Folder, number: folder.number },
             Node::File(file) => Entry { name: name.clone(), kind: Kind::File, number: file.number },
@@ -271,10 +271,10 @@ impl Volume for Memory {
     fn open(&mut self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError> {
         match self.find(path) {
             Ok(_) if mode.create && mode.exclusive => Err(FileError::Exists),
-            Ok(NodeRef::Folder(_)) if mode.write => Err(FileError::IsAFolder),
-            Ok(NodeRef::Folder(_)) => Ok(OpenNode::Folder),
-            Ok(NodeRef::File(_)) if mode.folder => Err(FileError::NotAFolder),
-            Ok(NodeRef::File(file)) => {
+            Ok(Node::Folder(_)) if mode.write => Err(FileError::IsAFolder),
+            Ok(Node::Folder(_)) => Ok(None),
+            Ok(Node::File(_)) if mode.folder => Err(FileError::NotAFolder),
+            Ok(Node::File(file)) => {
                 let file = Arc::clone(file);
                 if mode.write || mode.truncate {
                     self.check_writable()?;
@@ -282,16 +282,14 @@ impl Volume for Memory {
                 if mode.truncate {
                     file.set_size(0)?;
                 }
-                Ok(OpenNode::File(file))
+                Ok(Some(file))
             }
             Err(FileError::NotFound) if mode.create && !mode.folder => {
-                let slot = QuotaSlot::take(self.quota.as_ref())?;
-                let (folder, name) = self.parent(path)?;
+                let slot = Some(QuotaSlot::take(self.quota.as_ref())?);
                 let content = Content { bytes: Stored::Owned(Vec::new()), modified: SystemTime::now() };
-                let file = MemoryFile { content: Mutex::new(content), number: next_number(), slot: Some(slot) };
-                let file = Arc::new(file);
-                folder.entries.insert(name.to_owned(), Node::File(Arc::clone(&file)));
-                Ok(OpenNode::File(file))
+                let file = Arc::new(MemoryFile { content: Mutex::new(content), number: next_number(), slot });
+                self.insert(path, Node::File(Arc::clone(&file)))?;
+                Ok(Some(file))
             }
             Err(error) => Err(error),
         }
@@ -301,38 +299,30 @@ impl Volume for Memory {
         if self.find(path).is_ok() {
             return Err(FileError::Exists);
         }
-        let slot = QuotaSlot::take(self.quota.as_ref())?;
-        let (folder, name) = self.parent(path)?;
-        let new_folder = Folder { entries: BTreeMap::new(), number: next_number(), _slot: Some(slot) };
-        folder.entries.insert(name.to_owned(), Node::Folder(new_folder));
-        Ok(())
+        let slot = Some(QuotaSlot::take(self.quota.as_ref())?);
+        self.insert(path, Node::Folder(Folder { entries: Entries::new(), number: next_number(), _slot: slot }))
     }
 
     fn remove_folder(&mut self, path: &str) -> Result<(), FileError> {
         self.check_writable()?;
         match self.find(path)? {
-            NodeRef::File(_) => return Err(FileError::NotAFolder),
-            NodeRef::Folder(folder) if !folder.entries.is_empty() => return Err(FileError::NotEmpty),
-            NodeRef::Folder(_) => {}
+            Node::File(_) => Err(FileError::NotAFolder),
+            Node::Folder(folder) if !folder.entries.is_empty() => Err(FileError::NotEmpty),
+            Node::Folder(_) => self.remove(path).map(drop),
         }
-        let (folder, name) = self.parent(path)?;
-        folder.entries.remove(name);
-        Ok(())
     }
 
     fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
         self.check_writable()?;
-        if matches!(self.find(path)?, NodeRef::Folder(_)) {
-            return Err(FileError::IsAFolder);
+        match self.find(path)? {
+            Node::Folder(_) => Err(FileError::IsAFolder),
+            Node::File(_) => self.remove(path).map(drop),
         }
-        let (folder, name) = self.parent(path)?;
-        folder.entries.remove(name);
-        Ok(())
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {
         self.check_writable()?;
-        let moves_folder = matches!(self.find(from)?, NodeRef::Folder(_));
+        let moves_folder = matches!(self.find(from)?, Node::Folder(_));
         if from == to {
             return Ok(());
         }
@@ -340,18 +330,15 @@ impl Volume for Memory {
             return Err(FileError::BadPath);
         }
         match self.find(to) {
-            Ok(NodeRef::File(_)) if moves_folder => return Err(FileError::NotAFolder),
-            Ok(NodeRef::Folder(_)) if !moves_folder => return Err(FileError::IsAFolder),
-            Ok(NodeRef::Folder(folder)) if !folder.entries.is_empty() => return Err(FileError::NotEmpty),
+            Ok(Node::File(_)) if moves_folder => return Err(FileError::NotAFolder),
+            Ok(Node::Folder(_)) if !moves_folder => return Err(FileError::IsAFolder),
+            Ok(Node::Folder(folder)) if !folder.entries.is_empty() => return Err(FileError::NotEmpty),
             Ok(_) | Err(FileError::NotFound) => {}
             Err(error) => return Err(error),
         }
         self.parent(to)?;
-        let (folder, name) = self.parent(from)?;
-        let node = folder.entries.remove(name).ok_or(FileError::NotFound)?;
-        let (folder, name) = self.parent(to)?;
-        folder.entries.insert(name.to_owned(), node);
-        Ok(())
+        let node = self.remove(from)?;
+        self.insert(to, node)
     }
 
     fn read_link(&self, path: &str) -> Result<String, FileError> {
@@ -361,14 +348,9 @@ impl Volume for Memory {
 
     fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError> {
         self.check_writable()?;
-        match self.find(path)? {
-            NodeRef::Folder(_) => Ok(()),
-            NodeRef::File(file) => {
-                if let Some(modified) = times.modified {
-                    file.content().modified = modified;
-                }
-                Ok(())
-            }
+        if let (Node::File(file), Some(modified)) = (self.find(path)?, times.modified) {
+            file.content().modified = modified;
         }
+        Ok(())
     }
 }

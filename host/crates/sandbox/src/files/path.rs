@@ -57,11 +57,6 @@ impl GuestPath {
         }
         Ok(ResolvedPath { path: Self(path), folder_only: matches!(last, "" | "." | "..") })
     }
-
-    /// Returns the rest of this path relative to a folder; empty for the folder itself.
-    pub fn below(&self, folder: &str) -> Option<&str> {
-        below(&self.0, folder)
-    }
 }
 
 /// Returns the rest of a normalized path relative to a folder; empty for the folder itself.
@@ -71,6 +66,17 @@ pub fn below<'path>(path: &'path str, folder: &str) -> Option<&'path str> {
         _ if path == folder => Some(""),
         _ => path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')),
     }
+}
+
+/// Returns the names in a normalized path.
+pub fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
+
+/// Splits the last name off a normalized path, to change that entry. The top of a volume has none and stays.
+pub fn split_name(path: &str) -> Result<(&str, &str), FileError> {
+    let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if name.is_empty() { Err(FileError::Busy) } else { Ok((parents, name)) }
 }
 
 impl std::fmt::Display for GuestPath {
@@ -125,10 +131,10 @@ mod tests {
 
     #[test]
     fn a_folder_is_not_a_prefix_of_a_name() {
-        assert_eq!(at("skill/a").below("skill"), Some("a"));
-        assert_eq!(at("skill").below("skill"), Some(""));
-        assert_eq!(at("skills").below("skill"), None);
-        assert_eq!(at("a/b").below(""), Some("a/b"));
+        assert_eq!(below("skill/a", "skill"), Some("a"));
+        assert_eq!(below("skill", "skill"), Some(""));
+        assert_eq!(below("skills", "skill"), None);
+        assert_eq!(below("a/b", ""), Some("a/b"));
     }
 
     proptest! {
@@ -136,7 +142,7 @@ mod tests {
         #[test]
         fn no_path_leaves_its_folder(from in "(a|skill|b/c)?", text in "([./a-c\\\\\0é]|\\.\\.|//){0,12}") {
             if let Ok(resolved) = at(&from).join(&text) {
-                prop_assert!(resolved.path.below(&from).is_some());
+                prop_assert!(below(resolved.path.as_str(), &from).is_some());
                 let names: Vec<&str> = resolved.path.as_str().split('/').collect();
                 prop_assert!(resolved.path.as_str().is_empty() || names.iter().all(|name| !matches!(*name, "" | "." | "..")));
                 prop_assert!(!resolved.path.as_str().contains('\0'));

@@ -24,16 +24,10 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// For the start of a response to a script.
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
 
-static DEFAULT: LazyLock<TlsConnector> = LazyLock::new(|| connector(&[]));
-
-/// Trusts the certificate authorities that browsers trust.
-pub fn default_tls_connector() -> TlsConnector {
-    DEFAULT.clone()
-}
-
 /// Trusts these certificates in addition to those that browsers trust. Invalid ones are ignored.
 pub fn tls_connector(certificates: &[CertificateDer<'static>]) -> TlsConnector {
-    if certificates.is_empty() { default_tls_connector() } else { connector(certificates) }
+    static DEFAULT: LazyLock<TlsConnector> = LazyLock::new(|| connector(&[]));
+    if certificates.is_empty() { DEFAULT.clone() } else { connector(certificates) }
 }
 
 fn connector(certificates: &[CertificateDer<'static>]) -> TlsConnector {

@@ -1,10 +1,10 @@
 //! The rules for integrations: they only read, and the gate authenticates their requests.
 
 use super::graphql;
-use super::request_log::{LogEntry, RequestLog, reason};
+use super::request_log::{RequestLog, reason};
 use super::response_body::GuardedBody;
 use super::secret::Secret;
-use super::{Gate, GateResponse, Target};
+use super::{Gate, GateResponse, Target, WasiRequest, default_port};
 use crate::denials::{ConnectionDenial, Denial, RequestDenial};
 use crate::hosts::HostAccess;
 use base::percent::decode;
@@ -14,7 +14,7 @@ use hyper::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_ENCODING, 
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use hyper::header::{TRANSFER_ENCODING, USER_AGENT};
 use hyper::{Method, Request};
-use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
+use wasmtime_wasi_http::{Error, RequestOptions};
 
 const OUR_USER_AGENT: HeaderValue = HeaderValue::from_static(concat!("skillcell/", env!("CARGO_PKG_VERSION")));
 
@@ -108,7 +108,7 @@ impl ReadOnly {
     pub(super) async fn send(
         &self,
         gate: &Gate,
-        request: Request<WasiBody>,
+        request: WasiRequest,
         target: &Target,
         options: RequestOptions,
     ) -> Result<GateResponse, Error> {
@@ -137,12 +137,9 @@ impl ReadOnly {
             gate.denials.note(Denial::Token(target.clone()));
             return Err(Error::HttpRequestDenied);
         }
-        Ok((response.map(|body| self.guard(gate, body, target, entry)), end))
-    }
-
-    fn guard(&self, gate: &Gate, body: WasiBody, target: &Target, entry: LogEntry) -> WasiBody {
-        let (denials, denial) = (gate.denials.clone(), Denial::Token(target.clone()));
-        GuardedBody::new(body, self.secret(), entry, move || denials.note(denial.clone())).boxed_unsync()
+        let (denials, target) = (gate.denials.clone(), target.clone());
+        let guard = |body| GuardedBody::new(body, self.secret(), entry, denials, target).boxed_unsync();
+        Ok((response.map(guard), end))
     }
 
     fn secret(&self) -> Secret {
@@ -150,12 +147,7 @@ impl ReadOnly {
     }
 
     /// Returns the request to send, or why it is denied.
-    async fn check(
-        &self,
-        gate: &Gate,
-        request: Request<WasiBody>,
-        target: &Target,
-    ) -> Result<Request<WasiBody>, Denial> {
+    async fn check(&self, gate: &Gate, request: WasiRequest, target: &Target) -> Result<WasiRequest, Denial> {
         let (mut parts, body) = request.into_parts();
         let access = gate.access(target);
         if access == HostAccess::Refused {
@@ -211,18 +203,15 @@ impl ReadOnly {
             gate.denials.note(Denial::Headers { names: removed, target: target.clone() });
         }
         let credential = self.credential.as_ref().filter(|_| is_service && self.service.owns(parts.uri.path()));
-        self.add_headers(&mut parts.headers, target, credential, has_body.then_some(body.len()));
+        self.add_headers(&mut parts.headers, target, has_body.then_some(body.len()));
+        if let Some(credential) = credential {
+            parts.headers.insert(credential.name.clone(), credential.value.clone());
+        }
         Ok(Request::from_parts(parts, Full::new(body).map_err(Error::from).boxed_unsync()))
     }
 
-    /// Adds the headers that only the gate may set.
-    fn add_headers(
-        &self,
-        headers: &mut HeaderMap,
-        target: &Target,
-        credential: Option<&Credential>,
-        length: Option<usize>,
-    ) {
+    /// Adds the headers that only the gate may set, except the token.
+    fn add_headers(&self, headers: &mut HeaderMap, target: &Target, length: Option<usize>) {
         headers.remove(CONTENT_LENGTH);
         if let Some(length) = length {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
@@ -230,14 +219,10 @@ impl ReadOnly {
         if self.posts == PostPolicy::GraphqlQueries && length.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let is_default_port = target.port == if target.secure { 443 } else { 80 };
-        let host = if is_default_port { target.host.clone() } else { target.to_string() };
+        let host = if target.port == default_port(target.secure) { target.host.clone() } else { target.to_string() };
         headers.insert(HOST, HeaderValue::from_str(&host).expect("the host was checked"));
         headers.insert(USER_AGENT, OUR_USER_AGENT);
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if let Some(credential) = credential {
-            headers.insert(credential.name.clone(), credential.value.clone());
-        }
     }
 }
 

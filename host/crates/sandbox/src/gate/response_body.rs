@@ -1,7 +1,9 @@
 //! Limits the size of a response body and keeps the token out of it.
 
+use super::Target;
 use super::request_log::LogEntry;
 use super::secret::Secret;
+use crate::denials::{Denial, Denials};
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame};
 use std::pin::Pin;
@@ -19,14 +21,14 @@ pub struct GuardedBody {
     pending: BytesMut,
     ended: bool,
     log: LogEntry,
-    on_secret: Box<dyn Fn() + Send>,
+    denials: Denials,
+    /// The service that sends the body.
+    target: Target,
 }
 
 impl GuardedBody {
-    /// `on_secret` is called when the body contains the secret.
-    pub fn new(body: WasiBody, secret: Secret, log: LogEntry, on_secret: impl Fn() + Send + 'static) -> Self {
-        let on_secret = Box::new(on_secret);
-        Self { body, bytes_left: MAX_BYTES, secret, pending: BytesMut::new(), ended: false, log, on_secret }
+    pub fn new(body: WasiBody, secret: Secret, log: LogEntry, denials: Denials, target: Target) -> Self {
+        Self { body, bytes_left: MAX_BYTES, secret, pending: BytesMut::new(), ended: false, log, denials, target }
     }
 
     /// Returns the bytes that are safe to pass on.
@@ -39,7 +41,7 @@ impl GuardedBody {
         self.pending.extend_from_slice(data);
         if self.secret.is_in(&self.pending) {
             self.log.failed("the answer contains the token");
-            (self.on_secret)();
+            self.denials.note(Denial::Token(self.target.clone()));
             return Err(Error::HttpRequestDenied);
         }
         let safe = self.pending.len() - self.secret.max_prefix_at_end(&self.pending);
@@ -51,10 +53,7 @@ impl Body for GuardedBody {
     type Data = Bytes;
     type Error = Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         while !self.ended {
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
                 // Integrations do not need trailers.
@@ -91,19 +90,16 @@ mod tests {
     use base64::engine::general_purpose::STANDARD;
     use http_body_util::BodyExt as _;
     use hyper::Request;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Returns what an integration receives of a body with these parts, and whether the secret was detected.
     async fn receive(parts: Vec<Vec<u8>>, secret: &str) -> (Result<Vec<u8>, Error>, bool) {
         let request = Request::get("https://api.example.com/").body(()).unwrap();
         let log = RequestLog::default().begin(&request, "api.example.com:443").unwrap();
-        let body = Parts(parts.into_iter()).boxed_unsync();
-        let detected = Arc::new(AtomicBool::new(false));
-        let detect = Arc::clone(&detected);
-        let guarded = GuardedBody::new(body, Secret::new(secret), log, move || detect.store(true, Ordering::Relaxed));
+        let (body, denials) = (Parts(parts.into_iter()).boxed_unsync(), Denials::default());
+        let target = Target::of(request.uri()).unwrap();
+        let guarded = GuardedBody::new(body, Secret::new(secret), log, denials.clone(), target.clone());
         let received = guarded.collect().await.map(|all| all.to_bytes().to_vec());
-        (received, detected.load(Ordering::Relaxed))
+        (received, denials.take() == [Denial::Token(target)])
     }
 
     struct Parts(std::vec::IntoIter<Vec<u8>>);

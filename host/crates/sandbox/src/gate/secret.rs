@@ -30,10 +30,8 @@ impl Secret {
             in_json,
         ];
         for offset in 0..3 {
-            forms.extend([
-                within_base64(token, offset, &STANDARD_NO_PAD),
-                within_base64(token, offset, &URL_SAFE_NO_PAD),
-            ]);
+            forms.push(within_base64(token, offset, &STANDARD_NO_PAD));
+            forms.push(within_base64(token, offset, &URL_SAFE_NO_PAD));
         }
         forms.sort();
         forms.dedup();
@@ -76,17 +74,14 @@ mod tests {
     #[test]
     fn how_a_body_is_split_reveals_nothing_about_the_token() {
         let secret = Secret::new("token-12345678");
+        let prefix = |text: &str| secret.max_prefix_at_end(text.as_bytes());
         for text in
             ["x".repeat(20), "token-1234567".repeat(2), "\ntoken-1".repeat(3), "ab\ntok".to_owned(), "\n".to_owned()]
         {
             let other: String = text.chars().map(|character| if character == '\n' { character } else { '?' }).collect();
-            assert_eq!(
-                secret.max_prefix_at_end(text.as_bytes()),
-                secret.max_prefix_at_end(other.as_bytes()),
-                "{text:?}"
-            );
+            assert_eq!(prefix(&text), prefix(&other), "{text:?}");
         }
-        assert_eq!(secret.max_prefix_at_end(b"data: token-1\n"), 0, "a complete line is not delayed");
+        assert_eq!(prefix("data: token-1\n"), 0, "a complete line is not delayed");
         assert_eq!(Secret::default().max_prefix_at_end(b"data"), 0);
     }
 

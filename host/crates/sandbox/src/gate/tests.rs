@@ -92,6 +92,15 @@ impl Scene {
         self.send(Method::POST, &format!("{}{path}", self.address), &[], body).await
     }
 
+    /// Sends a request that is denied for one reason. Returns the reason, which is logged too.
+    async fn denial(&self, method: Method, uri: &str, body: &str) -> String {
+        let refused = self.send(method, uri, &[], body).await;
+        assert!(matches!(refused, Err(Error::HttpRequestDenied)), "{uri} {body}: {refused:?}");
+        let (mut denials, sent) = self.outcome();
+        assert_eq!((denials.len(), sent.status, sent.failure.as_ref()), (1, None, denials.last()), "{uri} {body}");
+        denials.remove(0)
+    }
+
     fn denials(&self) -> Vec<String> {
         self.gate.denials.take().iter().map(ToString::to_string).collect()
     }
@@ -109,15 +118,8 @@ fn granted(address: SocketAddr, posts: PostPolicy) -> Scene {
 #[tokio::test]
 async fn only_the_gate_authenticates_requests() {
     let scene = granted(echo_server().await, PostPolicy::Nothing);
-    let headers = [
-        ("x-token", "mine"),
-        ("authorization", "mine"),
-        ("cookie", "mine"),
-        ("x-api-key", "mine"),
-        ("x-http-method-override", "DELETE"),
-        ("user-agent", "mine"),
-        ("accept", "application/json"),
-    ];
+    let mine = ["x-token", "authorization", "cookie", "x-api-key", "user-agent"].map(|name| (name, "mine"));
+    let headers = [&mine[..], &[("x-http-method-override", "DELETE"), ("accept", "application/json")]].concat();
     let seen = scene.send(Method::GET, &format!("{}/a?b=c", scene.address), &headers, "").await.unwrap();
     assert!(seen.starts_with("GET /API/A?B=C HTTP/1.1"), "{seen}");
     assert!(seen.contains("X-TOKEN: BEARER TOKEN-1234567890"), "{seen}");
@@ -196,29 +198,23 @@ async fn only_granted_hosts_ports_and_addresses_can_be_reached() {
         ("http://me@127.0.0.1:http/".to_owned(), "connect to `127.0.0.1:http`: not a valid host and port".to_owned()),
     ] {
         for method in [Method::GET, Method::POST] {
-            let refused = scene.send(method, &uri, &[], "").await;
-            assert!(matches!(refused, Err(Error::HttpRequestDenied)), "{uri}: {refused:?}");
-            let (denials, sent) = scene.outcome();
-            assert!(denials.len() == 1 && denials[0].contains(&part), "{denials:?}");
-            assert_eq!((sent.status, sent.failure.as_deref()), (None, Some(denials[0].as_str())));
+            let denial = scene.denial(method, &uri, "").await;
+            assert!(denial.contains(&part), "{denial}");
         }
     }
     let port = service.port();
     let scene = Scene::new("https://localhost.example", &[&format!("localhost.example:{port}")], PostPolicy::Nothing);
-    let refused = scene.send(Method::GET, &format!("http://localhost.example:{port}/"), &[], "").await;
-    assert!(matches!(refused, Err(Error::HttpRequestDenied)), "{refused:?}");
-    assert!(scene.outcome().0[0].ends_with("`http` is not encrypted"));
+    let denial = scene.denial(Method::GET, &format!("http://localhost.example:{port}/"), "").await;
+    assert!(denial.ends_with("`http` is not encrypted"), "{denial}");
 }
 
 #[tokio::test]
 async fn a_name_with_a_private_address_needs_a_private_grant() {
     let port = echo_server().await.port();
     // Every resolver knows `localhost`; its pattern is made to look like one of a public name.
-    let mut pattern: HostPattern = format!("localhost:{port}").parse().unwrap();
-    let public: HostPattern = "public.example".parse().unwrap();
-    pattern = pattern.with_access_of(&public);
+    let pattern: HostPattern = format!("localhost:{port}").parse().unwrap();
     let mut scene = Scene::new("https://localhost", &[], PostPolicy::Nothing);
-    scene.gate.hosts = [pattern].into();
+    scene.gate.hosts = [pattern.with_access_of(&"public.example".parse().unwrap())].into();
     let refused = scene.send(Method::GET, &format!("https://localhost:{port}/"), &[], "").await;
     assert!(matches!(refused, Err(Error::DestinationIpProhibited)), "{refused:?}");
     let (denials, sent) = scene.outcome();
@@ -246,13 +242,11 @@ async fn integrations_only_read() {
     for posts in [PostPolicy::Nothing, PostPolicy::GraphqlQueries, PostPolicy::ToBaseUrl] {
         let scene = granted(address, posts);
         for method in [Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD, Method::OPTIONS, Method::CONNECT] {
-            let refused = scene.send(method.clone(), &format!("http://{address}/api"), &[], "").await;
-            assert!(matches!(refused, Err(Error::HttpRequestDenied)), "{method}: {refused:?}");
-            assert!(scene.outcome().0[0].ends_with("integrations only read"));
+            let denial = scene.denial(method, &scene.address, "").await;
+            assert!(denial.ends_with("integrations only read"), "{denial}");
         }
-        let refused = scene.send(Method::GET, &format!("http://{address}/api/x"), &[], "a body").await;
-        assert!(matches!(refused, Err(Error::HttpRequestDenied)), "{refused:?}");
-        assert!(scene.outcome().0[0].ends_with("it must not have a body"));
+        let denial = scene.denial(Method::GET, &format!("{}/x", scene.address), "a body").await;
+        assert!(denial.ends_with("it must not have a body"), "{denial}");
         assert!(scene.get("/x").await.is_ok());
     }
     let scene = granted(address, PostPolicy::Nothing);
@@ -280,20 +274,19 @@ async fn graphql_queries_are_only_sent_to_the_graphql_url() {
         ("?query=mutation%7Ba%7D", query, "a GraphQL request must not have a query string"),
         ("/graphql?", query, "a GraphQL request must not have a query string"),
     ] {
-        assert!(matches!(scene.post(path, body).await, Err(Error::HttpRequestDenied)), "{path} {body}");
-        let (denials, _) = scene.outcome();
-        assert!(denials[0].ends_with(part), "{path} {body}: {denials:?}");
+        let denial = scene.denial(Method::POST, &format!("{}{path}", scene.address), body).await;
+        assert!(denial.ends_with(part), "{path} {body}: {denial}");
     }
     for path in ["/graphql?query=mutation%7Ba%7D", "/GraphQL?a", "/%2567raphql?a", "?query=mutation%7Ba%7D", "/?a"] {
-        assert!(matches!(scene.get(path).await, Err(Error::HttpRequestDenied)), "{path}");
-        assert!(scene.outcome().0[0].ends_with("GraphQL queries must be sent with `POST`"), "{path}");
+        let denial = scene.denial(Method::GET, &format!("{}{path}", scene.address), "").await;
+        assert!(denial.ends_with("GraphQL queries must be sent with `POST`"), "{path}: {denial}");
     }
     assert!(scene.get("").await.is_ok() && scene.get("/issues?query=open").await.is_ok());
     let long = format!("{{\"query\": \"{{ a }} #{}\"}}", "x".repeat(300 << 10));
     assert!(matches!(scene.post("/graphql", &long).await, Err(Error::HttpRequestDenied)));
 
-    let enterprise =
-        Scene::new(&format!("http://{address}/api/v3"), &[&address.to_string()], PostPolicy::GraphqlQueries);
+    let base_url = format!("http://{address}/api/v3");
+    let enterprise = Scene::new(&base_url, &[&address.to_string()], PostPolicy::GraphqlQueries);
     let beside = format!("http://{address}/api/graphql");
     assert!(enterprise.send(Method::POST, &beside, &[], query).await.is_ok());
 }
@@ -301,23 +294,11 @@ async fn graphql_queries_are_only_sent_to_the_graphql_url() {
 #[tokio::test]
 async fn paths_with_dot_segments_are_denied_in_every_encoding() {
     let scene = granted(echo_server().await, PostPolicy::Nothing);
-    for path in [
-        "/../x",
-        "/%2e%2E/x",
-        "/%252e%252e/x",
-        "/%25252e./x",
-        "/..;/x",
-        "/..;a=b/x",
-        "/..%3b/x",
-        "/..%3Fx",
-        "/..%23",
-        "/..%00/x",
-        "/a%5c..%5cx",
-        "/a%252f..%252fx",
-        "/./x",
-    ] {
-        assert!(matches!(scene.get(path).await, Err(Error::HttpRequestDenied)), "{path}");
-        assert!(scene.outcome().0[0].ends_with("its path contains a `.` or `..` segment"), "{path}");
+    let paths = "/../x /%2e%2E/x /%252e%252e/x /%25252e./x /..;/x /..;a=b/x /..%3b/x /..%3Fx /..%23 /..%00/x \
+        /a%5c..%5cx /a%252f..%252fx /./x";
+    for path in paths.split_whitespace() {
+        let denial = scene.denial(Method::GET, &format!("{}{path}", scene.address), "").await;
+        assert!(denial.ends_with("its path contains a `.` or `..` segment"), "{path}: {denial}");
     }
     for path in ["/...", "/a..b", "/..a", "/%252525", "/100%25", "/a;b/c", "/x?y=../z"] {
         assert!(scene.get(path).await.is_ok(), "{path}");

@@ -6,6 +6,8 @@ use crate::files::{FileError, Kind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
+pub type Result<T = (), E = Errno> = std::result::Result<T, E>;
+
 impl Errno {
     pub const BADF: Self = Self(8);
     pub const BUSY: Self = Self(10);
@@ -53,9 +55,9 @@ impl From<FileError> for Errno {
     }
 }
 
-pub const CHARACTER_DEVICE: u8 = 2;
+pub const CHARACTER_DEVICE: u64 = 2;
 
-pub fn file_type(kind: Kind) -> u8 {
+pub fn file_type(kind: Kind) -> u64 {
     match kind {
         Kind::Other => 0,
         Kind::Folder => 3,

@@ -1,12 +1,12 @@
 //! Imports other than files: arguments, environment variables, clocks, random numbers, polling and exit.
 
-use super::abi::Errno;
+use super::abi::{Errno, Result};
 use super::{GuestMemory, MODULE, with};
 use crate::denials::Denial;
 use crate::state::ScriptState;
 use std::time::Duration;
 use wasmtime::{Caller, Linker};
-use wasmtime_wasi::I32Exit;
+use wasmtime_wasi::{HostWallClock as _, I32Exit};
 
 /// Of one `poll_oneoff`.
 const MAX_EVENTS: u32 = 1024;
@@ -17,35 +17,35 @@ const RANDOM_CHUNK_BYTES: usize = 1 << 20;
 type Call<'a> = Caller<'a, ScriptState>;
 
 pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
-    linker.func_wrap(MODULE, "args_sizes_get", |mut call: Call<'_>, count: u32, size: u32| {
-        with(&mut call, |memory, state| write_sizes(memory, &state.arguments.clone(), count, size))
-    })?;
-    linker.func_wrap(MODULE, "args_get", |mut call: Call<'_>, pointers: u32, text: u32| {
-        with(&mut call, |memory, state| write_texts(memory, &state.arguments.clone(), pointers, text))
-    })?;
-    linker.func_wrap(MODULE, "environ_sizes_get", |mut call: Call<'_>, count: u32, size: u32| {
-        with(&mut call, |memory, state| write_sizes(memory, &variables(state), count, size))
-    })?;
-    linker.func_wrap(MODULE, "environ_get", |mut call: Call<'_>, pointers: u32, text: u32| {
-        with(&mut call, |memory, state| write_texts(memory, &variables(state), pointers, text))
-    })?;
-    linker.func_wrap(MODULE, "clock_res_get", |mut call: Call<'_>, clock: u32, into: u32| {
-        with(&mut call, |memory, _| if clock < 4 { memory.write_u64(into, 1) } else { Err(Errno::INVAL) })
-    })?;
-    linker.func_wrap(MODULE, "clock_time_get", |mut call: Call<'_>, clock: u32, _: u64, into: u32| {
-        with(&mut call, |memory, state| memory.write_u64(into, now(state, clock)?))
-    })?;
-    linker.func_wrap(MODULE, "random_get", |mut call: Call<'_>, into: u32, length: u32| {
-        with(&mut call, |memory, state| {
+    imports! { linker;
+        fn args_sizes_get(memory, state, count: u32, size: u32) {
+            write_sizes(memory, &state.granted.arguments, count, size)
+        }
+        fn args_get(memory, state, pointers: u32, text: u32) {
+            write_texts(memory, &state.granted.arguments, pointers, text)
+        }
+        fn environ_sizes_get(memory, state, count: u32, size: u32) {
+            write_sizes(memory, &variables(state), count, size)
+        }
+        fn environ_get(memory, state, pointers: u32, text: u32) {
+            write_texts(memory, &variables(state), pointers, text)
+        }
+        fn clock_res_get(memory, _, clock: u32, into: u32) {
+            if clock < 4 { memory.write_u64(into, 1) } else { Err(Errno::INVAL) }
+        }
+        fn clock_time_get(memory, state, clock: u32, _precision: u64, into: u32) {
+            memory.write_u64(into, now(state, clock)?)
+        }
+        fn random_get(memory, state, into: u32, length: u32) {
             for part in memory.slice_mut(into, length)?.chunks_mut(RANDOM_CHUNK_BYTES) {
                 if state.stop.is_due() {
                     break;
                 }
-                state.clock_rng.fill_random(part);
+                state.granted.clock_rng.fill_random(part);
             }
             Ok(())
-        })
-    })?;
+        }
+    }
     linker.func_wrap(MODULE, "proc_exit", |_: Call<'_>, code: u32| -> wasmtime::Result<()> {
         Err(I32Exit(code.cast_signed()).into())
     })?;
@@ -69,7 +69,7 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
                 let Some(poll) = poll else { return Ok(errno) };
                 pause(poll.time).await;
                 with(&mut call, |memory, state| {
-                    state.clock_rng.advance(poll.time);
+                    state.granted.clock_rng.advance(poll.time);
                     poll.write_events(memory, events, event_count)
                 })
             })
@@ -80,32 +80,30 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
 
 /// Modules of WASI 0.1 have no network.
 fn refuse_sockets(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
-    fn refuse(call: &mut Call<'_>) -> i32 {
-        call.data().denials.note(Denial::NoNetwork("use a socket", "this runtime has no network"));
+    fn refuse(call: &Call<'_>) -> i32 {
+        call.data().granted.denials.note(Denial::NoNetwork("use a socket", "this runtime has no network"));
         Errno::NOTSUP.0
     }
-    linker.func_wrap(MODULE, "sock_accept", |mut call: Call<'_>, _: u32, _: u32, _: u32| refuse(&mut call))?;
-    linker.func_wrap(MODULE, "sock_recv", |mut call: Call<'_>, _: u32, _: u32, _: u32, _: u32, _: u32, _: u32| {
-        refuse(&mut call)
+    linker.func_wrap(MODULE, "sock_accept", |call: Call<'_>, _: u32, _: u32, _: u32| refuse(&call))?;
+    linker.func_wrap(MODULE, "sock_recv", |call: Call<'_>, _: u32, _: u32, _: u32, _: u32, _: u32, _: u32| {
+        refuse(&call)
     })?;
-    linker.func_wrap(MODULE, "sock_send", |mut call: Call<'_>, _: u32, _: u32, _: u32, _: u32, _: u32| {
-        refuse(&mut call)
-    })?;
-    linker.func_wrap(MODULE, "sock_shutdown", |mut call: Call<'_>, _: u32, _: u32| refuse(&mut call))?;
+    linker.func_wrap(MODULE, "sock_send", |call: Call<'_>, _: u32, _: u32, _: u32, _: u32, _: u32| refuse(&call))?;
+    linker.func_wrap(MODULE, "sock_shutdown", |call: Call<'_>, _: u32, _: u32| refuse(&call))?;
     Ok(())
 }
 
 fn variables(state: &ScriptState) -> Vec<String> {
-    state.variables.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    state.granted.variables.iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-fn write_sizes(memory: &mut GuestMemory<'_>, texts: &[String], count: u32, size: u32) -> Result<(), Errno> {
+fn write_sizes(memory: &mut GuestMemory<'_>, texts: &[String], count: u32, size: u32) -> Result {
     let total: usize = texts.iter().map(|text| text.len() + 1).sum();
     memory.write_u32(count, u32::try_from(texts.len()).map_err(|_| Errno::INVAL)?)?;
     memory.write_u32(size, u32::try_from(total).map_err(|_| Errno::INVAL)?)
 }
 
-fn write_texts(memory: &mut GuestMemory<'_>, texts: &[String], mut pointers: u32, mut at: u32) -> Result<(), Errno> {
+fn write_texts(memory: &mut GuestMemory<'_>, texts: &[String], mut pointers: u32, mut at: u32) -> Result {
     for text in texts {
         memory.write_u32(pointers, at)?;
         memory.write(at, text.as_bytes())?;
@@ -119,18 +117,15 @@ fn write_texts(memory: &mut GuestMemory<'_>, texts: &[String], mut pointers: u32
 }
 
 /// Reads a clock, in nanoseconds: 0 is the wall clock, the others are monotonic.
-fn now(state: &mut ScriptState, clock: u32) -> Result<u64, Errno> {
+fn now(state: &mut ScriptState, clock: u32) -> Result<u64> {
     match clock {
-        0 => Ok(u64::try_from(state.clock_rng.wall_clock().as_nanos()).unwrap_or(u64::MAX)),
-        1..4 => Ok(state.clock_rng.monotonic_clock()),
+        0 => Ok(u64::try_from(state.granted.clock_rng.now().as_nanos()).unwrap_or(u64::MAX)),
+        1..4 => Ok(state.granted.clock_rng.monotonic_clock()),
         _ => Err(Errno::INVAL),
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the guest requested to wait; its limits and its cancellation still apply"
-)]
+#[expect(clippy::disallowed_methods, reason = "the guest requested to wait; limits and cancellation still apply")]
 async fn pause(time: Duration) {
     if time.is_zero() {
         tokio::task::yield_now().await;
@@ -153,7 +148,7 @@ struct Subscription {
 }
 
 impl Poll {
-    fn read(memory: &GuestMemory<'_>, state: &mut ScriptState, subscriptions: u32, count: u32) -> Result<Self, Errno> {
+    fn read(memory: &GuestMemory<'_>, state: &mut ScriptState, subscriptions: u32, count: u32) -> Result<Self> {
         if count == 0 || count > MAX_EVENTS {
             return Err(Errno::INVAL);
         }
@@ -178,13 +173,10 @@ impl Poll {
         Ok(Self { time, ready })
     }
 
-    fn write_events(&self, memory: &mut GuestMemory<'_>, events: u32, event_count: u32) -> Result<(), Errno> {
+    fn write_events(&self, memory: &mut GuestMemory<'_>, events: u32, event_count: u32) -> Result {
         let mut at = events;
         for subscription in &self.ready {
-            let mut record = [0; 32];
-            record[..8].copy_from_slice(&subscription.userdata.to_le_bytes());
-            record[10] = subscription.kind;
-            memory.write(at, &record)?;
+            memory.write_words(at, [subscription.userdata, u64::from(subscription.kind) << 16, 0, 0])?;
             at = at.checked_add(32).ok_or(Errno::FAULT)?;
         }
         memory.write_u32(event_count, u32::try_from(self.ready.len()).map_err(|_| Errno::INVAL)?)

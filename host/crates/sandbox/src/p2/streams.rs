@@ -1,9 +1,9 @@
-//! Streams over open files.
+//! Streams over open files, and over captured output.
 
 use crate::files::{FileError, OpenFile};
 use bytes::Bytes;
 use std::sync::Arc;
-use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
+use wasmtime_wasi::p2::{DynOutputStream, InputStream, OutputStream, Pollable, StreamError, StreamResult};
 
 /// Of one read or write. The guest repeats the call for the rest, and can be stopped in between.
 const MAX_CHUNK_BYTES: usize = 1 << 20;
@@ -42,25 +42,28 @@ impl Pollable for FileInputStream {
     async fn ready(&mut self) {}
 }
 
-pub struct FileOutputStream {
-    pub file: Arc<dyn OpenFile>,
-    /// `None` appends.
-    pub offset: Option<u64>,
-}
-
-impl OutputStream for FileOutputStream {
-    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        let mut remaining = &bytes[..];
+/// Returns a stream that writes to a file: from an offset on, or at its end without one.
+pub fn file_output(file: Arc<dyn OpenFile>, mut offset: Option<u64>) -> DynOutputStream {
+    Box::new(WriteStream(move |mut remaining: &[u8]| {
         while !remaining.is_empty() {
-            let offset = match self.offset {
+            let at = match offset {
                 Some(offset) => offset,
-                None => self.file.stat().map_err(stream_error)?.size,
+                None => file.stat().map_err(stream_error)?.size,
             };
-            let written = self.file.write_at(remaining, offset).map_err(stream_error)?;
-            self.offset = self.offset.map(|offset| offset + written as u64);
+            let written = file.write_at(remaining, at).map_err(stream_error)?;
+            offset = offset.map(|offset| offset + written as u64);
             remaining = &remaining[written..];
         }
         Ok(())
+    }))
+}
+
+/// A stream that is always ready, over a function that writes all it gets.
+pub struct WriteStream<W>(pub W);
+
+impl<W: FnMut(&[u8]) -> StreamResult<()> + Send + 'static> OutputStream for WriteStream<W> {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        (self.0)(&bytes)
     }
 
     fn flush(&mut self) -> StreamResult<()> {
@@ -73,7 +76,7 @@ impl OutputStream for FileOutputStream {
 }
 
 #[wasmtime_wasi::async_trait]
-impl Pollable for FileOutputStream {
+impl<W: Send + 'static> Pollable for WriteStream<W> {
     async fn ready(&mut self) {}
 }
 

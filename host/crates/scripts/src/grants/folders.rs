@@ -1,5 +1,7 @@
 //! Which part of the working folder a script gets. Compares opened folders, not paths.
 
+use super::Grant;
+use bindings::catalog::Needs;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
@@ -9,28 +11,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The part of the working folder that is requested.
-#[derive(Debug, Clone, Copy)]
-pub enum FolderRequest<'a> {
-    /// The script declares nothing, so everything that is granted.
-    Everything,
-    /// Paths below the working folder.
-    Paths { read: &'a [String], write: &'a [String] },
-}
-
-/// Folders that the operator grants.
-#[derive(Debug, Clone, Copy)]
-pub struct GrantedFolders<'a> {
-    pub read: &'a [PathBuf],
-    pub write: &'a [PathBuf],
-}
-
-/// What a script gets of the working folder: one or more opened folders in it.
-#[derive(Debug)]
-pub struct WorkingFolder {
-    pub parts: Vec<Part>,
-}
-
+/// An opened folder in the working folder that a script gets.
 #[derive(Debug)]
 pub struct Part {
     /// Path below the working folder; empty for all of it.
@@ -50,25 +31,16 @@ pub enum MissingGrant {
     Outside(String),
 }
 
-/// Opens the folders that are both requested and granted.
-pub fn open_granted(
-    path: &Path,
-    requested: FolderRequest<'_>,
-    granted: GrantedFolders<'_>,
-) -> (Option<WorkingFolder>, Vec<MissingGrant>) {
+/// Opens the folders that are both requested and granted. A script that declares no needs requests everything.
+pub fn open_granted(path: &Path, needs: Option<&Needs>, grant: &Grant) -> (Vec<Part>, Vec<MissingGrant>) {
     let mut missing = Vec::new();
-    let Ok(top) = Dir::open_ambient_dir(path, ambient_authority()) else {
-        return (None, vec![MissingGrant::Read(String::new())]);
+    let Some(top) = open(path) else {
+        return (Vec::new(), vec![MissingGrant::Read(String::new())]);
     };
-    let top = Arc::new(top);
-    let readable = [granted.read, granted.write].concat();
+    let readable = [&grant.read[..], &grant.write].concat();
     // A script that writes has to be able to traverse the folders above.
     let everywhere = [String::from(".")];
-    let read = match requested {
-        FolderRequest::Everything => &everywhere,
-        FolderRequest::Paths { write, .. } if !write.is_empty() => &everywhere,
-        FolderRequest::Paths { read, .. } => read,
-    };
+    let read = needs.filter(|needs| needs.write.is_empty()).map_or(&everywhere[..], |needs| &needs.read);
     let mut parts: Vec<Part> = Vec::new();
     for text in read {
         let Some(at) = normalized(text) else {
@@ -100,16 +72,15 @@ pub fn open_granted(
     parts.dedup_by(|later, earlier| below(&later.at, &earlier.at).is_some());
 
     let granted_parts: Vec<String> =
-        granted.write.iter().filter_map(|granted| writable_path(&top, path, granted)).collect();
+        grant.write.iter().filter_map(|granted| writable_path(&top, path, granted)).collect();
     let everything = [String::new()];
-    let requested_writes: Vec<String> = match requested {
-        FolderRequest::Everything => everything.to_vec(),
-        FolderRequest::Paths { write, .. } => {
-            let outside = write.iter().filter(|path| normalized(path).is_none());
-            missing.extend(outside.cloned().map(MissingGrant::Outside));
-            write.iter().filter_map(|path| normalized(path)).collect()
+    let mut requested_writes = Vec::new();
+    for text in needs.map_or(&everything[..], |needs| &needs.write) {
+        match normalized(text) {
+            Some(path) => requested_writes.push(path),
+            None => missing.push(MissingGrant::Outside(text.clone())),
         }
-    };
+    }
     for write in &requested_writes {
         let mut covered = false;
         for named in &granted_parts {
@@ -122,11 +93,11 @@ pub fn open_granted(
                 }
             }
         }
-        if !covered && !matches!(requested, FolderRequest::Everything) {
+        if !covered && needs.is_some() {
             missing.push(MissingGrant::Write(write.clone()));
         }
     }
-    (Some(WorkingFolder { parts }).filter(|work| !work.parts.is_empty()), missing)
+    (parts, missing)
 }
 
 fn joined(path: &Path, below: &str) -> PathBuf {
@@ -213,124 +184,68 @@ fn is_same(folder: &Dir, path: &Path) -> bool {
 mod tests {
     use super::*;
     use std::fs;
-
-    struct Project {
-        _folder: tempfile::TempDir,
-        path: PathBuf,
-    }
-
-    fn project() -> Project {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().canonicalize().unwrap().join("app");
-        fs::create_dir_all(path.join("src/deep")).unwrap();
-        fs::create_dir_all(path.join(".git")).unwrap();
-        fs::create_dir_all(path.parent().unwrap().join("other")).unwrap();
-        Project { _folder: folder, path }
-    }
+    use std::os::unix::fs::symlink;
 
     /// The path of each part, with its writable paths and the grants that they come from.
-    type Parts = Vec<(String, Vec<(String, String)>)>;
+    type Parts<'a> = &'a [(&'a str, &'a [(&'a str, &'a str)])];
 
-    fn opened(path: &Path, requested: FolderRequest<'_>, read: &[&Path], write: &[&Path]) -> (Parts, usize) {
-        let read: Vec<PathBuf> = read.iter().map(|path| (*path).to_owned()).collect();
-        let write: Vec<PathBuf> = write.iter().map(|path| (*path).to_owned()).collect();
-        let (work, missing) = open_granted(path, requested, GrantedFolders { read: &read, write: &write });
-        let parts = work.map_or(Vec::new(), |work| work.parts);
-        let writable =
-            |part: &Part| part.writable.iter().map(|part| (part.below.clone(), part.named.clone())).collect();
-        (parts.iter().map(|part| (part.at.clone(), writable(part))).collect(), missing.len())
-    }
-
-    fn pair(below: &str, named: &str) -> (String, String) {
-        (below.to_owned(), named.to_owned())
-    }
+    /// Paths to read and to write.
+    type Paths<'a> = (&'a [&'a str], &'a [&'a str]);
 
     #[test]
-    fn a_grant_covers_its_folder_and_everything_below() {
-        let project = project();
-        let app = project.path.as_path();
-        let all = FolderRequest::Everything;
-        assert_eq!(opened(app, all, &[app], &[]), (vec![(String::new(), vec![])], 0));
-        assert_eq!(opened(&app.join("src/deep"), all, &[app], &[]), (vec![(String::new(), vec![])], 0));
-        assert_eq!(opened(app, all, &[], &[app]), (vec![(String::new(), vec![pair("", "")])], 0));
-        assert_eq!(opened(app, all, &[&app.with_file_name("other")], &[]), (vec![], 1));
-        assert_eq!(opened(app, all, &[], &[]), (vec![], 1));
-        assert_eq!(opened(&app.join("missing"), all, &[app], &[]), (vec![], 1));
-    }
-
-    #[test]
-    fn a_folder_whose_name_has_a_granted_folder_as_prefix_is_not_covered() {
-        let project = project();
-        let longer = project.path.with_file_name("app-secret");
-        fs::create_dir(&longer).unwrap();
-        assert_eq!(opened(&longer, FolderRequest::Everything, &[&project.path], &[]), (vec![], 1));
-    }
-
-    #[test]
-    fn links_are_resolved_before_they_are_compared() {
-        let project = project();
-        let (app, top) = (project.path.as_path(), project.path.parent().unwrap());
-        std::os::unix::fs::symlink(app, top.join("link")).unwrap();
-        assert_eq!(opened(&top.join("link"), FolderRequest::Everything, &[app], &[]).1, 0);
-        std::os::unix::fs::symlink(top.join("other"), app.join("out")).unwrap();
-        assert_eq!(opened(&app.join("out"), FolderRequest::Everything, &[app], &[]), (vec![], 1));
-    }
-
-    #[test]
-    fn a_grant_inside_the_working_folder_gives_only_that_part() {
-        let project = project();
-        let app = project.path.as_path();
-        let (parts, missing) = opened(app, FolderRequest::Everything, &[&app.join("src")], &[]);
-        assert_eq!((parts, missing), (vec![("src".to_owned(), vec![])], 0));
-    }
-
-    #[test]
-    fn a_script_gets_no_more_than_it_requests() {
-        let project = project();
-        let app = project.path.as_path();
-        let read = ["src".to_owned()];
-        let requested = FolderRequest::Paths { read: &read, write: &[] };
-        assert_eq!(opened(app, requested, &[app], &[app]), (vec![("src".to_owned(), vec![])], 0));
-        let write = ["CHANGELOG.md".to_owned()];
-        let requested = FolderRequest::Paths { read: &[], write: &write };
-        assert_eq!(opened(app, requested, &[], &[app]), (vec![(String::new(), vec![pair("CHANGELOG.md", "")])], 0));
-        assert_eq!(opened(app, requested, &[app], &[]), (vec![(String::new(), vec![])], 1));
-        let climbs = ["../other".to_owned()];
-        assert_eq!(opened(app, FolderRequest::Paths { read: &climbs, write: &[] }, &[app], &[]), (vec![], 1));
-    }
-
-    #[test]
-    fn a_working_folder_inside_a_protected_folder_is_read_only() {
-        let project = project();
-        let app = project.path.as_path();
-        let hooks = app.join(".git/hooks");
-        fs::create_dir(&hooks).unwrap();
-        for folder in [&app.join(".git"), &hooks] {
-            assert_eq!(
-                opened(folder, FolderRequest::Everything, &[], &[app]).0,
-                [(String::new(), vec![])],
-                "{folder:?}"
-            );
+    fn a_script_gets_what_is_both_requested_and_granted() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        for folder in ["app/src/deep", "app/.git/hooks", "app-secret", "other"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
         }
-        assert_eq!(
-            opened(&hooks, FolderRequest::Everything, &[], &[&app.join(".git")]).0,
-            [(String::new(), vec![pair("", "")])]
-        );
-        let climbs = ["../other".to_owned()];
-        assert_eq!(opened(app, FolderRequest::Paths { read: &[], write: &climbs }, &[], &[app]).1, 1);
-    }
+        symlink(top.join("app"), top.join("link")).unwrap();
+        symlink(top.join("other"), top.join("app/out")).unwrap();
+        let check = |case: &str, folder: &str, needs: Option<Paths>, grant: Paths, expected: Parts, missing: usize| {
+            let owned = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+            let needs = needs.map(|(read, write)| Needs {
+                read: owned(read),
+                write: owned(write),
+                variables: Vec::new(),
+                hosts: Vec::new(),
+            });
+            let folders = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| top.join(name)).collect() };
+            let grant = Grant { read: folders(grant.0), write: folders(grant.1), ..Grant::default() };
+            let (parts, not_granted) = open_granted(&top.join(folder), needs.as_ref(), &grant);
+            let writable = |part: &Part| -> Vec<(String, String)> {
+                part.writable.iter().map(|part| (part.below.clone(), part.named.clone())).collect()
+            };
+            let found: Vec<_> = parts.iter().map(|part| (part.at.clone(), writable(part))).collect();
+            let own = |(below, named): &(&str, &str)| ((*below).to_owned(), (*named).to_owned());
+            let expected = expected.iter().map(|(at, writable)| ((*at).to_owned(), writable.iter().map(own).collect()));
+            assert_eq!((found, not_granted.len()), (expected.collect(), missing), "{case}: {not_granted:?}");
+        };
+        let whole: Parts = &[("", &[])];
+        check("a grant covers its folder", "app", None, (&["app"], &[]), whole, 0);
+        check("a grant covers everything below", "app/src/deep", None, (&["app"], &[]), whole, 0);
+        check("a write grant covers reading", "app", None, (&[], &["app"]), &[("", &[("", "")])], 0);
+        check("a grant covers nothing else", "app", None, (&["other"], &[]), &[], 1);
+        check("nothing is granted", "app", None, (&[], &[]), &[], 1);
+        check("the folder is missing", "app/missing", None, (&["app"], &[]), &[], 1);
+        check("a granted folder is only a prefix of the name", "app-secret", None, (&["app"], &[]), &[], 1);
+        check("a link to a granted folder is resolved", "link", None, (&["app"], &[]), whole, 0);
+        check("a link out of a granted folder is resolved", "app/out", None, (&["app"], &[]), &[], 1);
+        check("a grant inside gives only that part", "app", None, (&["app/src"], &[]), &[("src", &[])], 0);
 
-    #[test]
-    fn only_the_operator_can_make_a_protected_folder_writable() {
-        let project = project();
-        let app = project.path.as_path();
-        let write = [".git".to_owned()];
-        let requested = FolderRequest::Paths { read: &[], write: &write };
-        assert_eq!(opened(app, requested, &[], &[app]).0, [(String::new(), vec![pair(".git", "")])]);
-        let git = app.join(".git");
-        assert_eq!(opened(app, requested, &[app], &[&git]).0, [(String::new(), vec![pair(".git", ".git")])]);
-        let changelog = app.join("CHANGELOG.md");
-        let (parts, _) = opened(app, FolderRequest::Everything, &[app], &[&changelog]);
-        assert_eq!(parts, [(String::new(), vec![pair("CHANGELOG.md", "CHANGELOG.md")])]);
+        check("only a part is requested", "app", Some((&["src"], &[])), (&["app"], &["app"]), &[("src", &[])], 0);
+        let changelog: Option<Paths> = Some((&[], &["CHANGELOG.md"]));
+        check("writing a file", "app", changelog, (&[], &["app"]), &[("", &[("CHANGELOG.md", "")])], 0);
+        check("writing without a grant", "app", changelog, (&["app"], &[]), whole, 1);
+        check("reading outside", "app", Some((&["../other"], &[])), (&["app"], &[]), &[], 1);
+        check("writing outside", "app", Some((&[], &["../other"])), (&[], &["app"]), whole, 1);
+        let named: Parts = &[("", &[("CHANGELOG.md", "CHANGELOG.md")])];
+        check("the grant names a file that does not exist", "app", None, (&["app"], &["app/CHANGELOG.md"]), named, 0);
+
+        check("a protected folder is read-only", "app/.git", None, (&[], &["app"]), whole, 0);
+        check("a folder in a protected one is read-only", "app/.git/hooks", None, (&[], &["app"]), whole, 0);
+        check("unless the grant names it", "app/.git/hooks", None, (&[], &["app/.git"]), &[("", &[("", "")])], 0);
+        let git: Option<Paths> = Some((&[], &[".git"]));
+        check("a script cannot name it", "app", git, (&[], &["app"]), &[("", &[(".git", "")])], 0);
+        check("an operator can name it", "app", git, (&["app"], &["app/.git"]), &[("", &[(".git", ".git")])], 0);
     }
 }

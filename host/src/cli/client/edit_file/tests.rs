@@ -1,26 +1,15 @@
 use super::*;
-use std::cell::Cell;
-use std::convert::Infallible;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
-#[derive(Debug, thiserror::Error)]
-enum Failed {
-    #[error(transparent)]
-    Edit(#[from] EditError),
+/// A folder, and the path of a settings file in it.
+fn settings() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    (folder, path)
 }
 
-impl From<Infallible> for Failed {
-    fn from(never: Infallible) -> Self {
-        match never {}
-    }
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().unwrap()
-}
-
-fn edit(path: &Path, new_text: impl Fn(&str) -> String) -> Result<Option<PathBuf>, Failed> {
+fn edit(path: &Path, mut new_text: impl FnMut(&str) -> String) -> Result<Option<PathBuf>, EditError> {
     edit_file(path, 0o600, |text| Ok(Some(new_text(text))))
 }
 
@@ -30,8 +19,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_backup_is_kept_and_never_overwritten() {
-    let folder = folder();
-    let path = folder.path().join("settings.json");
+    let (folder, path) = settings();
     std::fs::write(&path, "one").unwrap();
     let backup = |text: &str| edit(&path, |_| text.to_owned()).unwrap().unwrap();
     let first = backup("two");
@@ -48,92 +36,77 @@ fn a_backup_is_kept_and_never_overwritten() {
 
 #[test]
 fn permissions_and_the_byte_order_mark_are_kept() {
-    let folder = folder();
-    let path = folder.path().join("settings.json");
+    let (_folder, path) = settings();
     for permissions in [0o640, 0o600, 0o664] {
         std::fs::write(&path, format!("{BOM}before")).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(permissions)).unwrap();
-        edit(&path, |text| {
-            assert_eq!(text, "before");
-            "after".to_owned()
-        })
-        .unwrap();
+        edit(&path, |text| format!("{text} and after")).unwrap();
         assert_eq!(mode(&path), permissions);
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{BOM}after"));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{BOM}before and after"));
     }
 }
 
 #[test]
 fn a_missing_file_is_created_with_its_folders() {
-    let folder = folder();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b/settings.json");
+    assert!(edit_file::<EditError>(&path, 0o600, |_| Ok(None)).unwrap().is_none());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no edit creates no file");
     let backup = edit(&path, |text| format!("{text}new")).unwrap();
     assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), backup), ("new", None));
     assert_eq!(mode(&path), 0o600);
-    let shared = folder.path().join("shared.json");
+    let [shared, default] = ["shared.json", "default"].map(|name| folder.path().join(name));
     edit_file::<EditError>(&shared, 0o666, |_| Ok(Some("new".to_owned()))).unwrap();
-    let default = folder.path().join("default");
     std::fs::write(&default, "").unwrap();
     assert_eq!(mode(&shared), mode(&default));
 }
 
 #[test]
 fn a_link_stays_and_its_target_is_edited() {
-    let folder = folder();
-    let (real, link) = (folder.path().join("dotfiles/settings.json"), folder.path().join("settings.json"));
-    std::fs::create_dir(folder.path().join("dotfiles")).unwrap();
+    let (folder, link) = settings();
+    let real = folder.path().join("real.json");
     std::fs::write(&real, "before").unwrap();
-    symlink("dotfiles/settings.json", &link).unwrap();
+    symlink("real.json", &link).unwrap();
     let backup = edit(&link, |_| "after".to_owned()).unwrap().unwrap();
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "after");
     assert_eq!(backup, folder.path().join("settings.json.skillcell-backup"));
     std::fs::remove_file(&real).unwrap();
-    assert!(matches!(edit(&link, |_| String::new()), Err(Failed::Edit(EditError::Dangling(_)))));
+    assert!(matches!(edit(&link, |_| String::new()), Err(EditError::Dangling(_))));
 }
 
 #[test]
 fn binary_and_special_files_are_not_touched() {
-    let folder = folder();
-    let path = folder.path().join("settings.json");
+    let (folder, path) = settings();
     std::fs::write(&path, b"\xff").unwrap();
-    assert!(matches!(edit(&path, |_| String::new()), Err(Failed::Edit(EditError::NotText(_)))));
-    assert!(matches!(edit(folder.path(), |_| String::new()), Err(Failed::Edit(EditError::NotAFile(_)))));
     let pipe = folder.path().join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    assert!(matches!(edit(&pipe, |_| String::new()), Err(Failed::Edit(EditError::NotAFile(_)))));
+    assert!(matches!(edit(&path, |_| String::new()), Err(EditError::NotText(_))));
+    for special in [folder.path(), &pipe] {
+        assert!(matches!(edit(special, |_| String::new()), Err(EditError::NotAFile(_))), "{}", special.display());
+    }
     assert_eq!(std::fs::read(&path).unwrap(), b"\xff");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
 #[test]
 fn concurrent_changes_are_not_lost() {
-    let folder = folder();
-    let path = folder.path().join("settings.json");
+    let (_folder, path) = settings();
     std::fs::write(&path, "a").unwrap();
-    let tries = Cell::new(0);
+    let mut tries = 0;
     let edited = |text: &str| {
-        tries.set(tries.get() + 1);
-        if tries.get() == 1 {
+        tries += 1;
+        if tries == 1 {
             std::fs::write(&path, "b").unwrap();
         }
         format!("{text} and ours")
     };
     edit(&path, edited).unwrap();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "b and ours");
-    assert_eq!(tries.get(), 2);
+    assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), tries), ("b and ours", 2));
     let always = |text: &str| {
         std::fs::write(&path, format!("{text}x")).unwrap();
         "ours".to_owned()
     };
-    assert!(matches!(edit(&path, always), Err(Failed::Edit(EditError::Busy(_)))));
+    assert!(matches!(edit(&path, always), Err(EditError::Busy(_))));
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("b and ours"));
-}
-
-#[test]
-fn no_edit_creates_no_file() {
-    let folder = folder();
-    let path = folder.path().join("settings.json");
-    assert!(edit_file::<EditError>(&path, 0o600, |_| Ok(None)).unwrap().is_none());
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

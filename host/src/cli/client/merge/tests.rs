@@ -11,17 +11,11 @@ fn insert_for(client: Client, text: &str, force: bool) -> Result<(Outcome, Optio
     insert_entry(text, &config_file(client, Scope::User), client, &entry("/skills"), force)
 }
 
-fn added(client: Client, text: &str) -> String {
-    match insert_for(client, text, false) {
-        Ok((Outcome::Added, Some(added))) => added,
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn inserting_an_entry_again_changes_nothing_even_if_keys_were_added_to_it() {
     for client in [Client::Claude, Client::Codex, Client::Cursor, Client::Vscode, Client::Gemini] {
-        let text = added(client, "");
+        let (outcome, text) = insert_for(client, "", false).unwrap();
+        let text = text.filter(|_| outcome == Outcome::Added).expect("it is added");
         assert_eq!(insert_for(client, &text, false).unwrap(), (Outcome::Same, None));
         let file = config_file(client, Scope::User);
         let more = json!({"TOKEN": "t"});
@@ -35,19 +29,10 @@ fn inserting_an_entry_again_changes_nothing_even_if_keys_were_added_to_it() {
 #[test]
 fn a_different_entry_is_replaced_only_by_force_and_keeps_added_keys() {
     let text = "{\"mcpServers\": {\"skillcell\": {\"command\": \"old\", \"args\": [\"serve\", \"/skills\"], \"env\": {\"T\": \"t\"}, \"url\": \"u\"}, \"other\": {}}}";
-    match insert_for(Client::Claude, text, false).unwrap() {
-        (Outcome::Differs(lines), None) => {
-            assert_eq!(lines, ["- url: \"u\"", "- command: \"old\"", "+ command: \"skillcell\""]);
-        }
-        other => panic!("{other:?}"),
-    }
-    match insert_for(Client::Claude, text, true).unwrap() {
-        (Outcome::Replaced, Some(replaced)) => assert_eq!(
-            replaced,
-            "{\"mcpServers\": {\"skillcell\": {\"command\": \"skillcell\", \"args\": [\"serve\", \"/skills\"], \"env\": {\"T\": \"t\"}, \"type\": \"stdio\"}, \"other\": {}}}"
-        ),
-        other => panic!("{other:?}"),
-    }
+    let lines = ["- url: \"u\"", "- command: \"old\"", "+ command: \"skillcell\""].map(str::to_owned).to_vec();
+    assert_eq!(insert_for(Client::Claude, text, false).unwrap(), (Outcome::Differs(lines), None));
+    let replaced = "{\"mcpServers\": {\"skillcell\": {\"command\": \"skillcell\", \"args\": [\"serve\", \"/skills\"], \"env\": {\"T\": \"t\"}, \"type\": \"stdio\"}, \"other\": {}}}";
+    assert_eq!(insert_for(Client::Claude, text, true).unwrap(), (Outcome::Replaced, Some(replaced.to_owned())));
     let not_an_object = "{\"mcpServers\": {\"skillcell\": 5}}";
     assert!(matches!(insert_for(Client::Claude, not_an_object, false).unwrap(), (Outcome::Differs(_), None)));
     assert!(matches!(insert_for(Client::Claude, not_an_object, true).unwrap(), (Outcome::Replaced, Some(_))));

@@ -1,26 +1,12 @@
 //! The skills and tasks to test a scorer with: in many scripts, very short, very long, and odd.
 
 use bindings::types::{SkillText, TextChange};
-use std::collections::BTreeMap;
 
 /// The number of skills in a large library.
 pub const LARGE_LIBRARY: u32 = 1_000;
 
 /// The length of a task that is a whole ticket, in bytes.
 const LONG_TASK: usize = 100 << 10;
-
-/// The skills of a catalog, by number.
-pub type Skills = BTreeMap<u32, SkillText>;
-
-/// Applies changes to a catalog.
-pub fn apply(skills: &mut Skills, changes: &[TextChange]) {
-    for change in changes {
-        match change {
-            TextChange::Put(skill) => skills.insert(skill.number, skill.clone()),
-            TextChange::Gone(number) => skills.remove(number),
-        };
-    }
-}
 
 /// Updates of a catalog, each with a name. Skills are added in no order, change, are removed, and reuse numbers.
 pub fn updates() -> Vec<(&'static str, Vec<TextChange>)> {
@@ -55,16 +41,13 @@ fn others() -> Vec<SkillText> {
 
 /// Tasks that users and agents may send.
 pub fn tasks() -> Vec<String> {
-    let ticket: String = "The login form of the billing page fails since the last release. ".into();
-    let mut tasks: Vec<String> =
-        ["build a login form", "login", "LOGIN!!", "établir une facture d'été", "ログイン画面を作る", "تسجيل الدخول"]
-            .map(str::to_owned)
-            .into();
-    tasks.extend(["", " \n\t", "?!", "🚀 e\u{301} \u{0}\u{202e}", "a-b_c/d.e:f@g"].map(str::to_owned));
-    tasks.push(ticket.repeat(LONG_TASK / ticket.len()));
-    tasks.push("x".repeat(LONG_TASK));
-    tasks.push((0..500).map(|number| format!("word{number} ")).collect::<String>().repeat(20));
-    tasks
+    const TICKET: &str = "The login form of the billing page fails since the last release. ";
+    let short =
+        ["build a login form", "login", "LOGIN!!", "établir une facture d'été", "ログイン画面を作る", "تسجيل الدخول"];
+    let odd = ["", " \n\t", "?!", "🚀 e\u{301} \u{0}\u{202e}", "a-b_c/d.e:f@g"];
+    let words: String = (0..500).map(|number| format!("word{number} ")).collect();
+    let long = [TICKET.repeat(LONG_TASK / TICKET.len()), "x".repeat(LONG_TASK), words.repeat(20)];
+    short.into_iter().chain(odd).map(str::to_owned).chain(long).collect()
 }
 
 /// A large library of skills with a page of text each.

@@ -4,10 +4,9 @@ use super::*;
 use crate::roots::RootOptions;
 use crate::watch::file_system;
 use std::fs::{create_dir, create_dir_all, remove_dir, rename, write};
-use std::io::Write;
 use std::os::unix::fs::symlink;
-use std::sync::Mutex;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A watcher whose commands a test runs step by step.
 struct Watcher {
@@ -16,28 +15,31 @@ struct Watcher {
     cookies: Arc<SyncCookies>,
 }
 
+/// A temporary folder, and a function that returns paths in it.
+fn place() -> (TempDir, impl Fn(&str) -> PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    (folder, move |name: &str| path.join(name))
+}
+
 fn watcher(folder: &Path) -> (Watcher, ChangeSignal) {
     watcher_on(file_system, folder)
 }
 
+fn roots_in(folder: &Path) -> Arc<[SkillRoot]> {
+    let given = vec![folder.to_str().unwrap().to_owned()];
+    roots::resolve(&RootOptions { given, ..RootOptions::default() }).unwrap().into()
+}
+
 fn watcher_on(file_system: FileSystem, folder: &Path) -> (Watcher, ChangeSignal) {
-    let options = RootOptions {
-        given: vec![folder.to_str().unwrap().to_owned()],
-        working_folder: folder.to_owned(),
-        ..RootOptions::default()
-    };
     let (sender, commands) = mpsc::channel();
-    let (mut watch_loop, signal) = WatchLoop::new(file_system, roots::resolve(&options).unwrap().into(), &sender);
+    let (mut watch_loop, signal) = WatchLoop::new(file_system, roots_in(folder), &sender);
     watch_loop.watch();
     let cookies = watch_loop.sync_cookies();
     (Watcher { watch_loop, commands, cookies }, signal)
 }
 
 impl Watcher {
-    fn watch(&mut self) {
-        self.watch_loop.watch();
-    }
-
     /// The watched folders of all roots, as paths below the first root.
     fn watched(&self) -> BTreeSet<String> {
         let top = &self.watch_loop.paths[0];
@@ -51,7 +53,7 @@ impl Watcher {
             while let Ok(command) = self.commands.try_recv() {
                 self.run(command);
             }
-            knows_dirty_paths(self)
+            self.cookies.dirty_since(std::time::Instant::now()).is_some()
         })
     }
 
@@ -79,8 +81,10 @@ fn knows_dirty_paths(watcher: &Watcher) -> bool {
     (0..100).any(|_| watcher.cookies.dirty_since(std::time::Instant::now()).is_some())
 }
 
-/// Waits for a change to be signaled.
-fn is_noticed(signal: &ChangeSignal) -> bool {
+/// Writes a file, and waits for a change to be signaled.
+fn is_noticed(signal: &mut ChangeSignal, file: &Path) -> bool {
+    signal.mark_unchanged();
+    write(file, "x").unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
     while Instant::now() < deadline {
         if signal.has_changed().unwrap() {
@@ -93,61 +97,38 @@ fn is_noticed(signal: &ChangeSignal) -> bool {
 
 /// Returns what `work` logs.
 fn logged(work: impl FnOnce()) -> String {
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let subscriber = tracing_subscriber::fmt().with_writer(Arc::new(file.reopen().unwrap())).finish();
     tracing::subscriber::with_default(subscriber, work);
-    let bytes = log.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    std::fs::read_to_string(file.path()).unwrap()
 }
 
 #[test]
-fn a_root_that_other_machines_can_change_is_logged_once_and_never_trusted() {
+fn a_root_that_other_machines_can_change_is_logged_once_and_never_trusted_and_others_are() {
     const NFS: i128 = 0x6969;
     const SMB: i128 = 0x517b;
     const SMB2: i128 = 0xfe53_4d42;
     const CIFS: i128 = 0xff53_4d42;
     const FUSE: i128 = 0x6573_5546;
-    let folder = tempfile::tempdir().unwrap();
-    let remote: [FileSystem; 6] =
-        [|_| Some(NFS), |_| Some(SMB), |_| Some(SMB2), |_| Some(CIFS), |_| Some(FUSE), |_| None];
-    for file_system in remote {
-        let log = logged(|| {
-            let (mut watcher, _signal) = watcher_on(file_system, folder.path());
-            watcher.watch();
-            watcher.watch();
-            assert!(!knows_dirty_paths(&watcher));
-        });
-        assert_eq!(log.matches("other machines may change it").count(), 1, "{log}");
-        assert_eq!(log.lines().filter(|line| line.contains("root `")).count(), 1, "{log}");
-    }
-}
-
-#[test]
-fn a_local_root_is_trusted_without_a_log_message() {
     const EXT: i128 = 0xef53;
     const XFS: i128 = 0x5846_5342;
     const BTRFS: i128 = 0x9123_683e;
     const TMPFS: i128 = 0x0102_1994;
     const OVERLAY: i128 = 0x794c_7630;
     let folder = tempfile::tempdir().unwrap();
+    let remote: [FileSystem; 6] =
+        [|_| Some(NFS), |_| Some(SMB), |_| Some(SMB2), |_| Some(CIFS), |_| Some(FUSE), |_| None];
     let local: [FileSystem; 5] = [|_| Some(EXT), |_| Some(XFS), |_| Some(BTRFS), |_| Some(TMPFS), |_| Some(OVERLAY)];
-    for file_system in local {
+    let cases = remote.map(|file_system| (file_system, 1)).into_iter().chain(local.map(|file_system| (file_system, 0)));
+    for (file_system, warnings) in cases {
         let log = logged(|| {
-            let (watcher, _signal) = watcher_on(file_system, folder.path());
-            assert!(knows_dirty_paths(&watcher));
+            let (mut watcher, _signal) = watcher_on(file_system, folder.path());
+            watcher.watch_loop.watch();
+            watcher.watch_loop.watch();
+            assert_eq!(knows_dirty_paths(&watcher), warnings == 0);
         });
-        assert!(!log.contains("root `"), "{log}");
+        assert_eq!(log.matches("other machines may change it").count(), warnings, "{log}");
+        assert_eq!(log.lines().filter(|line| line.contains("root `")).count(), warnings, "{log}");
     }
 }
 
@@ -158,44 +139,39 @@ fn a_folder_that_cannot_be_watched_makes_dirty_paths_unknown() {
     assert!(knows_dirty_paths(&watcher));
     watcher.cookies.record_error(&notify::Error::new(notify::ErrorKind::MaxFilesWatch));
     assert!(!knows_dirty_paths(&watcher));
-    watcher.watch();
+    watcher.watch_loop.watch();
     assert!(knows_dirty_paths(&watcher));
 }
 
 #[test]
 fn a_root_that_replaces_another_is_watched() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    std::fs::create_dir(at("root")).unwrap();
-    std::fs::create_dir(at("other")).unwrap();
+    let (_folder, at) = place();
+    create_dir(at("root")).unwrap();
+    create_dir(at("other")).unwrap();
     let (mut watcher, mut signal) = watcher(&at("root"));
-    std::fs::rename(at("root"), at("old")).unwrap();
-    std::fs::rename(at("other"), at("root")).unwrap();
+    rename(at("root"), at("old")).unwrap();
+    rename(at("other"), at("root")).unwrap();
     assert!(!knows_dirty_paths(&watcher), "the replacement is not watched yet");
-    watcher.watch();
+    watcher.watch_loop.watch();
     assert!(watcher.catches_up());
-    signal.mark_unchanged();
-    std::fs::write(at("root").join("new.md"), "x").unwrap();
-    assert!(is_noticed(&signal));
+    assert!(is_noticed(&mut signal, &at("root").join("new.md")));
 }
 
 #[test]
 fn a_root_that_appears_is_watched_by_the_next_call() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("later");
-    let (mut watcher, signal) = watcher(&root);
-    std::fs::create_dir(&root).unwrap();
+    let (mut watcher, mut signal) = watcher(&root);
+    create_dir(&root).unwrap();
     assert!(!knows_dirty_paths(&watcher));
-    watcher.watch();
-    std::fs::write(root.join("new.md"), "x").unwrap();
-    assert!(is_noticed(&signal));
+    watcher.watch_loop.watch();
+    assert!(is_noticed(&mut signal, &root.join("new.md")));
 }
 
 #[test]
 fn folders_that_are_not_walked_are_not_watched() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, at) = place();
     let outside = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
     create_dir_all(outside.path().join("deep")).unwrap();
     for path in ["a/b", "a/node_modules/c", "node_modules/d/e", "target/f", ".git/objects"] {
         create_dir_all(at(path)).unwrap();
@@ -203,21 +179,19 @@ fn folders_that_are_not_walked_are_not_watched() {
     symlink(outside.path(), at("absolute")).unwrap();
     symlink("../..", at("a/up")).unwrap();
     symlink("..", at("a/b/again")).unwrap();
-    let (mut watcher, signal) = watcher(folder.path());
+    let (mut watcher, mut signal) = watcher(folder.path());
     assert!(knows_dirty_paths(&watcher));
     watcher.wait_until_watched(&["", "a", "a/b"]);
     symlink(outside.path(), at("another")).unwrap();
     create_dir_all(at("a/target/g")).unwrap();
     create_dir(at("last")).unwrap();
     watcher.wait_until_watched(&["", "a", "a/b", "last"]);
-    write(at("last/new.txt"), "x").unwrap();
-    assert!(is_noticed(&signal));
+    assert!(is_noticed(&mut signal, &at("last/new.txt")));
 }
 
 #[test]
 fn targets_of_links_inside_the_root_are_watched() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let (folder, at) = place();
     create_dir_all(at(".store/real/inner")).unwrap();
     create_dir_all(at(".store/unused")).unwrap();
     create_dir_all(at(".files/unused")).unwrap();
@@ -230,9 +204,7 @@ fn targets_of_links_inside_the_root_are_watched() {
     let first = ["", ".files", ".store", ".store/real", ".store/real/inner", "plain"];
     watcher.wait_until_watched(&first);
     for file in [".store/real/inner/new.md", ".files/late.md"] {
-        signal.mark_unchanged();
-        write(at(file), "x").unwrap();
-        assert!(is_noticed(&signal), "{file}");
+        assert!(is_noticed(&mut signal, &at(file)), "{file}");
     }
     create_dir_all(at(".store/real/more/new")).unwrap();
     create_dir_all(at(".later/deep/down")).unwrap();
@@ -243,15 +215,12 @@ fn targets_of_links_inside_the_root_are_watched() {
     create_dir_all(at(".store/real/other")).unwrap();
     let now = ["", ".files", ".later", ".later/deep", ".later/deep/down"];
     watcher.wait_until_watched(&[&now[..], &[".store", ".store/real", ".store/real/other", "plain"]].concat());
-    signal.mark_unchanged();
-    write(at(".store/real/other/new.md"), "x").unwrap();
-    assert!(is_noticed(&signal));
+    assert!(is_noticed(&mut signal, &at(".store/real/other/new.md")));
 }
 
 #[test]
 fn a_root_in_a_hidden_folder_is_watched_as_soon_as_it_exists() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let (folder, at) = place();
     create_dir_all(at(".claude/commands")).unwrap();
     let (mut watcher, _signal) = watcher(folder.path());
     watcher.wait_until_watched(&["", ".claude"]);
@@ -263,8 +232,7 @@ fn a_root_in_a_hidden_folder_is_watched_as_soon_as_it_exists() {
 
 #[test]
 fn a_folder_that_is_created_again_is_watched_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let (folder, at) = place();
     create_dir(at("a")).unwrap();
     let (mut watcher, mut signal) = watcher(folder.path());
     for _ in 0..3 {
@@ -273,9 +241,7 @@ fn a_folder_that_is_created_again_is_watched_again() {
         create_dir(at("a")).unwrap();
         assert!(!knows_dirty_paths(&watcher), "it is not watched yet");
         watcher.wait_until_watched(&["", "a"]);
-        signal.mark_unchanged();
-        write(at("a/file"), "x").unwrap();
-        assert!(is_noticed(&signal));
+        assert!(is_noticed(&mut signal, &at("a/file")));
         std::fs::remove_file(at("a/file")).unwrap();
     }
 }

@@ -13,17 +13,9 @@ fn hidden_files_of_a_skill_do_not_exist_for_its_scripts() {
         std::os::unix::fs::symlink(target, machine.path(link)).unwrap();
     }
     let mut files = machine.files(vec![]);
-    for path in [
-        "skill/.git",
-        "skill/.git/config",
-        "skill/.git/refs",
-        "skill/./sub/../.git/config",
-        "skill/sub/.env",
-        "skill/leak",
-        "skill/leak/config",
-        "skill/again/config",
-        "skill/sub/file",
-    ] {
+    let hidden = "skill/.git skill/.git/config skill/.git/refs skill/./sub/../.git/config skill/sub/.env skill/leak \
+                  skill/leak/config skill/again/config skill/sub/file";
+    for path in hidden.split_whitespace() {
         assert_eq!(files.open(&top(), path, READ).err(), Some(FileError::NotFound), "{path}");
         for follow in [true, false] {
             assert_eq!(files.stat(&top(), path, follow).err(), Some(FileError::NotFound), "{path}");

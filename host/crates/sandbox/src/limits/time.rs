@@ -1,10 +1,8 @@
-//! The deadline and cancellation of a run, as checked by the host functions.
+//! The time limit: the deadline and the cancellation of a run, as checked by the host functions.
 
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// The deadline and the cancellation of one run.
-///
 /// A guest that is interrupted by epochs can be stopped anywhere. CPython yields only after consuming fuel, and host
 /// functions take time without consuming any, so each of them checks this too.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Counts the memory of a guest and enforces its limit.
+//! The memory limit: counts the memory of a guest, and stops it at its limit.
 
 use wasmtime::ResourceLimiter;
 
@@ -11,56 +11,47 @@ const MAX_INSTANCES: usize = 100;
 #[derive(Debug)]
 pub struct Meter {
     limit: usize,
-    memory: usize,
-    tables: usize,
-    peak: usize,
+    total: usize,
     hit: bool,
 }
 
 impl Meter {
     pub fn new(limit: usize) -> Self {
-        Self { limit, memory: 0, tables: 0, peak: 0, hit: false }
+        Self { limit, total: 0, hit: false }
     }
 
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Memories and tables now.
+    /// It never shrinks, so this is the peak too.
     pub fn total(&self) -> usize {
-        self.memory + self.tables
-    }
-
-    pub fn peak(&self) -> usize {
-        self.peak
+        self.total
     }
 
     pub fn was_hit(&self) -> bool {
         self.hit
     }
 
-    fn check(&mut self, memory: usize, tables: usize) -> wasmtime::Result<bool> {
-        let total = memory.saturating_add(tables);
+    fn grow(&mut self, bytes: usize) -> wasmtime::Result<bool> {
+        let total = self.total.saturating_add(bytes);
         if total > self.limit {
             self.hit = true;
             // An error stops the guest here; a mere refusal would let it continue and fail in its own way.
             return Err(wasmtime::Error::msg("the memory limit is exceeded"));
         }
-        (self.memory, self.tables) = (memory, tables);
-        self.peak = self.peak.max(total);
+        self.total = total;
         Ok(true)
     }
 }
 
 impl ResourceLimiter for Meter {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let memory = self.memory.saturating_add(desired.saturating_sub(current));
-        self.check(memory, self.tables)
+        self.grow(desired.saturating_sub(current))
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let more = desired.saturating_sub(current).saturating_mul(TABLE_ENTRY_BYTES);
-        self.check(self.memory, self.tables.saturating_add(more))
+        self.grow(desired.saturating_sub(current).saturating_mul(TABLE_ENTRY_BYTES))
     }
 
     fn instances(&self) -> usize {
