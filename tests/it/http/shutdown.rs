@@ -8,7 +8,7 @@ use skillcell_tests::http::{Connection, HttpServer};
 use skillcell_tests::{Launch, SOON};
 use std::time::Instant;
 
-/// Requests short runs until one is queued, which means that all slots are taken.
+/// Requests short runs, one after the other, until one is queued, which means that all slots are taken by others.
 fn first_queued_run(server: &HttpServer) -> Connection {
     loop {
         let mut next = server.message("2025-11-25", &run("a.sh", json!({"progressToken": "q"}))).send();
@@ -17,6 +17,7 @@ fn first_queued_run(server: &HttpServer) -> Connection {
         if message.is_some_and(|message| message.starts_with("waiting for a free slot")) {
             return next;
         }
+        while next.event().is_some() {}
     }
 }
 
