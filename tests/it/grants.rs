@@ -1,5 +1,7 @@
 //! What scripts request, what the operator grants, and the audit record.
 
+mod protected;
+
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, write_files};

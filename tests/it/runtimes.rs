@@ -33,7 +33,11 @@ fn shell_scripts_behave_as_in_bash() {
     let recorded = std::fs::read_to_string(repository().join("fixtures/runtimes/shell.json")).unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
     let work = tempfile::tempdir().unwrap();
-    let grant = format!("grants: {{{}: {{tool: {{write: [{}]}}}}}}", folder.path().display(), work.path().display());
+    // Hidden files are protected unless the grant names them.
+    let named =
+        ["", "find2.sh/p/.hidden", "globs.sh/g/.hidden", "ls-long.sh/d/.dot"].map(|path| work.path().join(path));
+    let named = named.map(|path| path.display().to_string()).join(", ");
+    let grant = format!("grants: {{{}: {{tool: {{write: [{named}]}}}}}}", folder.path().display());
     let mut session = serve(folder.path()).config(&grant).start();
     let mut mismatches = Vec::new();
     for script in scripts("shell") {

@@ -4,6 +4,7 @@
 
 pub mod path;
 pub mod disk;
+pub mod protected;
 pub mod frozen;
 pub mod memory;
 
@@ -30,8 +31,12 @@ pub enum FileError {
     NotPermitted,
     #[error("read-only")]
     ReadOnly,
-    #[error("protected: agents, editors or git act on it")]
+    #[error("protected: agents, editors or git act on it, and the grant does not name it")]
     Protected,
+    #[error("a link, which scripts cannot change")]
+    Link,
+    #[error("has another name, which may be protected (a hard link)")]
+    HardLink,
     #[error("leads out of the folder")]
     Escapes,
     #[error("leads through a link")]
@@ -48,6 +53,8 @@ pub enum FileError {
     LongName,
     #[error("in use")]
     Busy,
+    #[error("the run is over")]
+    Interrupted,
     #[error("failed")]
     Failed,
 }
@@ -106,6 +113,9 @@ pub struct NewTimes {
     pub modified: Option<SystemTime>,
 }
 
+/// Whether the run has to end. Asked at every step of a call that can take long.
+pub type IsDue<'call> = &'call dyn Fn() -> bool;
+
 /// What was opened: a file, or `None` for a folder, whose path is enough.
 pub type OpenNode = Option<Arc<dyn OpenFile>>;
 
@@ -120,7 +130,7 @@ pub trait OpenFile: Send + Sync {
 /// One mounted folder, read-only by default. Paths are relative to it, normalized, and empty for the folder itself.
 pub trait Volume: Send {
     fn stat(&self, path: &str, follow: bool) -> Result<Stat, FileError>;
-    fn list(&self, path: &str) -> Result<Vec<Entry>, FileError>;
+    fn list(&self, path: &str, is_due: IsDue<'_>) -> Result<Vec<Entry>, FileError>;
     fn open(&mut self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError>;
     fn create_folder(&mut self, path: &str) -> Result<(), FileError>;
     fn read_link(&self, path: &str) -> Result<String, FileError>;
@@ -133,7 +143,7 @@ pub trait Volume: Send {
         Err(FileError::ReadOnly)
     }
 
-    fn rename(&mut self, _from: &str, _to: &str) -> Result<(), FileError> {
+    fn rename(&mut self, _from: &str, _to: &str, _is_due: IsDue<'_>) -> Result<(), FileError> {
         Err(FileError::ReadOnly)
     }
 
@@ -212,13 +222,13 @@ impl Files {
         }
     }
 
-    pub fn list(&self, path: &GuestPath) -> Result<Vec<Entry>, FileError> {
+    pub fn list(&self, path: &GuestPath, is_due: IsDue<'_>) -> Result<Vec<Entry>, FileError> {
         match self.locate(path)? {
             Location::AboveMounts(names) => {
                 Ok(names.into_iter().map(|name| Entry { name, kind: Kind::Folder, number: 0 }).collect())
             }
             Location::Mounted { mount, below } => {
-                self.mounts[mount].volume.list(&below).inspect_err(|error| self.note("list", path, *error))
+                self.mounts[mount].volume.list(&below, is_due).inspect_err(|error| self.note("list", path, *error))
             }
         }
     }
@@ -248,19 +258,24 @@ impl Files {
         self.change("touch", path, FileError::ReadOnly, |volume, below| volume.set_times(below, times))
     }
 
-    pub fn rename(&mut self, from: (&GuestPath, &str), to: (&GuestPath, &str)) -> Result<(), FileError> {
+    pub fn rename(
+        &mut self,
+        from: (&GuestPath, &str),
+        to: (&GuestPath, &str),
+        is_due: IsDue<'_>,
+    ) -> Result<(), FileError> {
         let from = self.resolve_existing("rename", from.0, from.1)?;
         let to = self.resolve("rename", to.0, to.1)?.path;
         let renamed = match (self.locate(&from)?, self.locate(&to)?) {
             (Location::Mounted { mount, below: old }, Location::Mounted { mount: other, below: new })
                 if mount == other =>
             {
-                self.mounts[mount].volume.rename(&old, &new)
+                self.mounts[mount].volume.rename(&old, &new, is_due)
             }
             (Location::Mounted { .. }, Location::Mounted { .. }) => Err(FileError::OtherVolume),
             _ => Err(FileError::Busy),
         };
-        renamed.inspect_err(|error| self.note("rename", &from, *error))
+        renamed.inspect_err(|error| self.note("rename", format_args!("{from}` to `{to}"), *error))
     }
 
     pub fn read_link(&self, from: &GuestPath, path: &str) -> Result<String, FileError> {
@@ -326,9 +341,9 @@ impl Files {
     }
 
     /// Records a denial if the error comes from a rule, rather than from a missing file or the like.
-    fn note(&self, action: &'static str, path: &GuestPath, error: FileError) {
-        use FileError::{Escapes, NotPermitted, Protected, ReadOnly, ThroughLink};
-        if matches!(error, ReadOnly | Protected | Escapes | ThroughLink | NotPermitted) {
+    fn note(&self, action: &'static str, path: impl std::fmt::Display, error: FileError) {
+        use FileError::{Escapes, HardLink, Link, NotPermitted, Protected, ReadOnly, ThroughLink};
+        if matches!(error, ReadOnly | Protected | Link | HardLink | Escapes | ThroughLink | NotPermitted) {
             self.denials.note(Denial::File { action, path: path.to_string(), reason: error });
         }
     }

@@ -5,6 +5,7 @@ pub(crate) mod streams;
 
 use crate::files::path::GuestPath;
 use crate::files::{Entry, FileError, Files, Handle, Kind, NewTimes, OpenFile, OpenMode, Stat};
+use crate::limits::time::Stop;
 use bindings::preopens;
 use bindings::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
@@ -23,6 +24,7 @@ pub struct FilesView<'state> {
     pub handles: &'state mut ResourceTable,
     /// Number of entries in all open listings.
     pub listed_entries: &'state mut usize,
+    pub stop: &'state Stop,
 }
 
 /// Tells the linker the type of the `wasi:filesystem` state.
@@ -78,7 +80,9 @@ fn error_code(error: FileError) -> ErrorCode {
         FileError::NotAFolder => ErrorCode::NotDirectory,
         FileError::IsAFolder => ErrorCode::IsDirectory,
         FileError::NotEmpty => ErrorCode::NotEmpty,
-        FileError::NotPermitted | FileError::Protected | FileError::Escapes => ErrorCode::NotPermitted,
+        FileError::NotPermitted | FileError::Protected | FileError::Link | FileError::HardLink | FileError::Escapes => {
+            ErrorCode::NotPermitted
+        }
         FileError::ReadOnly => ErrorCode::ReadOnly,
         FileError::ThroughLink => ErrorCode::Loop,
         FileError::OtherVolume => ErrorCode::CrossDevice,
@@ -88,6 +92,7 @@ fn error_code(error: FileError) -> ErrorCode {
         FileError::BadPath => ErrorCode::Invalid,
         FileError::LongName => ErrorCode::NameTooLong,
         FileError::Busy => ErrorCode::Busy,
+        FileError::Interrupted => ErrorCode::Interrupted,
         FileError::Failed => ErrorCode::Io,
     }
 }
@@ -204,7 +209,7 @@ impl types::HostDescriptor for FilesView<'_> {
     }
 
     fn read_directory(&mut self, handle: FileHandle) -> Result<Resource<Listing>> {
-        let entries = self.files.list(&self.folder(&handle)?)?;
+        let entries = self.files.list(&self.folder(&handle)?, &|| self.stop.is_due())?;
         let count = entries.len();
         if *self.listed_entries + count > MAX_LISTED_ENTRIES {
             return Err(FileError::TooManyOpen.into());
@@ -278,7 +283,7 @@ impl types::HostDescriptor for FilesView<'_> {
 
     fn rename_at(&mut self, from: FileHandle, old: String, to: FileHandle, new: String) -> Result {
         let (from, to) = (self.folder(&from)?, self.folder(&to)?);
-        Ok(self.files.rename((&from, &old), (&to, &new))?)
+        Ok(self.files.rename((&from, &old), (&to, &new), &|| self.stop.is_due())?)
     }
 
     fn unlink_file_at(&mut self, handle: FileHandle, path: String) -> Result {

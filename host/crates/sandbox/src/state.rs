@@ -60,8 +60,8 @@ impl ScriptState {
     }
 
     pub fn files(&mut self) -> FilesView<'_> {
-        let Self { granted, handles, listed_entries, .. } = self;
-        FilesView { files: &mut granted.files, handles, listed_entries }
+        let Self { granted, handles, listed_entries, stop, .. } = self;
+        FilesView { files: &mut granted.files, handles, listed_entries, stop }
     }
 }
 

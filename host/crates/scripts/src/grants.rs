@@ -7,6 +7,7 @@ use base::digest::Sha256;
 use base::place::Place;
 use bindings::catalog::Needs;
 use folders::{MissingGrant, Part};
+use sandbox::files::protected::ProtectedPlace;
 use sandbox::hosts::HostPattern;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,7 @@ pub fn settle(
     needs: Option<&Needs>,
     working_folder: Option<&Place>,
     grant: &Grant,
+    protected: &[ProtectedPlace],
     file: &Place,
 ) -> Settled {
     let mut settled = Settled::default();
@@ -76,11 +78,12 @@ pub fn settle(
     let refusal = |wish: Wish| Refusal::NotGranted { script: script.clone(), wish, file: file.clone() };
     let never = |wish: &str, reason| Refusal::NeverGranted { script: name.clone(), wish: wish.to_owned(), reason };
     if let Some(place) = working_folder {
-        let (work, missing) = folders::open_granted(place.path(), needs, grant);
+        let (work, missing) = folders::open_granted(place.path(), needs, grant, protected);
         settled.work = work;
         settled.refusals.extend(missing.iter().map(|missing| match missing {
             MissingGrant::Read(below) => refusal(Wish::Read(place.join(below))),
             MissingGrant::Write(below) => refusal(Wish::Write(place.join(below))),
+            MissingGrant::NotAFolder => Refusal::NoSuchWorkingFolder { place: place.clone() },
             MissingGrant::Outside(path) => never(path, "it leaves the working folder"),
         }));
     } else if let Some(needs) = needs.filter(|needs| !needs.read.is_empty() || !needs.write.is_empty()) {
@@ -140,7 +143,7 @@ mod tests {
             ..Grant::default()
         };
         let script = ScriptId { root: Place::default(), skill_path: String::new(), script: String::new() };
-        let settled = settle(&script, Some(&needs), None, &grant, &Place::default());
+        let settled = settle(&script, Some(&needs), None, &grant, &[], &Place::default());
         assert_eq!(settled.variables, ["TOKEN"]);
         assert_eq!(settled.hosts, ["api.example.com".parse().unwrap()]);
         let [Refusal::NeverGranted { .. }, Refusal::NotGranted { wish: Wish::Host(_), .. }] = &settled.refusals[..]

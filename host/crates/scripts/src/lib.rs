@@ -216,7 +216,7 @@ impl Scripts {
         let has_work = !access.work.is_empty();
         for part in access.work {
             let at = if part.at.is_empty() { "work".to_owned() } else { format!("work/{}", part.at) };
-            files.mount(&at, Disk::writable(part.folder, part.writable));
+            files.mount(&at, Disk::writable(part.folder, part.writable, access.protected.clone()));
         }
         let is_cpython = matches!(policy.runner, Runner::Bundled(language) if language.is_cpython());
         if is_cpython {

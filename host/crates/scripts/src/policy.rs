@@ -11,6 +11,8 @@ use base::environment::variable;
 use base::place::Place;
 use bindings::catalog::{FoundScript, ScriptLimits};
 use bytes::Bytes;
+use library::roots::SkillRoot;
+use sandbox::files::protected::ProtectedPlace;
 use sandbox::hosts::HostPattern;
 use sandbox::limits::Limits;
 use std::collections::BTreeMap;
@@ -45,6 +47,7 @@ pub struct Policy {
 /// What a run can access besides its script.
 pub struct GrantedAccess {
     pub work: Vec<Part>,
+    pub protected: Vec<ProtectedPlace>,
     pub variables: Vec<(String, String)>,
     /// The files of a pinned skill, as they were checked.
     pub frozen: Option<BTreeMap<String, Bytes>>,
@@ -95,7 +98,15 @@ pub(super) fn decide(
         },
     };
     let script_id = ScriptId { root: root.place(), skill_path: found.skill_path.clone(), script: script.file.clone() };
-    let settled = grants::settle(&script_id, script.needs.as_ref(), working_folder.as_ref(), grant, &file);
+    // A script that could write its own grants, or skills that are served, would not need any other grant.
+    let protected: Vec<ProtectedPlace> = match &grant.write[..] {
+        [] => Vec::new(),
+        _ => {
+            let roots = inner.roots.iter().map(SkillRoot::path);
+            roots.chain([inner.grants.file.clone()]).filter_map(|path| ProtectedPlace::at(&path)).collect()
+        }
+    };
+    let settled = grants::settle(&script_id, script.needs.as_ref(), working_folder.as_ref(), grant, &protected, &file);
     let Settled { work, variables, hosts, refusals: more } = settled;
     refusals.extend(more);
     let limits = inner.options.limits.lowered(&Limits {
@@ -137,6 +148,7 @@ pub(super) fn decide(
     let values = variables.into_iter().filter_map(|name| Some((name.clone(), variable(&name)?)));
     let access = GrantedAccess {
         work,
+        protected,
         variables: arguments.into_iter().chain(values).collect(),
         frozen: pinned.map(|contents| contents.files),
     };

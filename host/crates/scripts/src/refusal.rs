@@ -10,6 +10,7 @@ use sandbox::hosts::{HostPattern, InvalidHost};
 pub enum Refusal {
     NotGranted { script: ScriptId, wish: Wish, file: Place },
     NeverGranted { script: String, wish: String, reason: &'static str },
+    NoSuchWorkingFolder { place: Place },
     NoWorkingFolder { script: String, paths: Vec<String> },
     InvalidHost { script: String, error: InvalidHost },
     Changed { skill_path: String, digest: Sha256, file: Place },
@@ -49,6 +50,10 @@ impl Refusal {
             Self::NeverGranted { script, wish, reason } => {
                 format!("script `{script}` asks for `{}`, which cannot be granted: {reason}", wish.escape_debug())
             }
+            Self::NoSuchWorkingFolder { place } => format!(
+                "`cwd` is `{}`, which is not a folder\nhint: give the absolute path of a folder",
+                place.for_audience(audience).escape_debug()
+            ),
             Self::NoWorkingFolder { script, paths } => format!(
                 "script `{script}` wants to use `{}` in the working folder, and none was given\nhint: call it with `cwd`",
                 paths.join("`, `").escape_debug()

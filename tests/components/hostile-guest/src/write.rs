@@ -39,18 +39,24 @@ pub fn write_work() {
         "sub/CLAUDE.md",
         ".envrc",
         "sub/../.envrc",
+        ".mcp.json",
+        "HEAD",
         "out/planted.txt",
         "out-file",
         "../planted.txt",
     ] {
         report(path, fs::write(format!("/work/{path}"), "changed"));
     }
-    for path in [".GIT", "sub/.git", ".claude", ".vscode"] {
+    for path in [".GIT", "sub/.git", ".claude", ".vscode", ".github", "skills"] {
         report(path, fs::create_dir(format!("/work/{path}")));
     }
     fs::write("/work/prepared", "changed").expect("the project may be written");
     report("rename to", fs::rename("/work/prepared", "/work/.envrc"));
     report("rename away", fs::rename("/work/.git", "/work/git"));
     report("remove", fs::remove_file("/work/.git/config"));
+    report("rename to HEAD", fs::rename("/work/allowed.txt", "/work/sub/HEAD"));
+    report("rename link", fs::rename("/work/out", "/work/other"));
+    report("rename over link", fs::rename("/work/allowed.txt", "/work/out-file"));
+    report("remove link", fs::remove_file("/work/out-file"));
     report("hard link", fs::hard_link("/work/allowed.txt", "/work/hard"));
 }

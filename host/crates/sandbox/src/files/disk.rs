@@ -2,34 +2,37 @@
 
 use super::memory::MemoryFile;
 use super::path::{below, names, split_name};
-use super::{Entry, FileError, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
+use super::protected::{FOLDER, ProtectedPlace, descend_unprotected, is_head, is_link, is_protected};
+use super::{Entry, FileError, IsDue, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
 use cap_std::fs::{Dir, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use library::reading::{is_hidden, leads_to_hidden};
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Files that control agents, editors, shells and git. A script may not write these even in a writable folder, because
-/// opening the folder could then run what the script wrote.
-pub const PROTECTED: [&str; 6] = [".git", ".claude", ".vscode", ".envrc", "CLAUDE.md", "AGENTS.md"];
-
 /// Of a folder that is moved. Each entry is checked, because a protected one would move along.
 const MAX_MOVED_ENTRIES: usize = 10_000;
+
+/// Of a folder that is moved. Each level is open while those below it are checked.
+const MAX_MOVED_DEPTH: usize = 64;
 
 const MAX_ENTRIES: usize = 100_000;
 
 /// A folder on disk.
 ///
 /// Reads go through a handle that refuses links out of the folder. Writes open one folder after the other and follow no
-/// links at all, because a link could bypass the protection of files.
+/// links at all, because a link could bypass the protection of files. Links themselves cannot be changed, so that no path of
+/// the operator gets another meaning.
 #[derive(Debug)]
 pub struct Disk {
     folder: Arc<Dir>,
     /// The parts to which the guest may write.
     writable: Vec<Writable>,
+    protected: Vec<ProtectedPlace>,
     /// Whether hidden files do not exist for the guest, even through a link.
     hides_hidden: bool,
     /// A file whose bytes are served from memory, so that the script that was checked is the one that runs.
@@ -45,19 +48,34 @@ pub struct Writable {
     pub named: String,
 }
 
-/// Ignores case, as some file systems do.
-pub fn is_protected(name: &str) -> bool {
-    PROTECTED.iter().any(|protected| protected.eq_ignore_ascii_case(name))
+/// The folder in which an entry is changed.
+struct Parent<'path> {
+    folder: OwnedFd,
+    /// Of the entry.
+    name: &'path str,
+    /// Whether the operator named a git directory that contains the folder.
+    in_git: bool,
+}
+
+impl Parent<'_> {
+    /// A file `HEAD` would make a git directory of a folder.
+    fn check_head(&self) -> Result<(), FileError> {
+        if is_head(self.name) && !self.in_git { Err(FileError::Protected) } else { Ok(()) }
+    }
+
+    fn check_link(&self) -> Result<(), FileError> {
+        if is_link(&self.folder, self.name) { Err(FileError::Link) } else { Ok(()) }
+    }
 }
 
 impl Disk {
     /// A read-only skill. Hidden files are not served to clients, so scripts do not see them either.
     pub fn skill(folder: Arc<Dir>) -> Self {
-        Self { folder, writable: Vec::new(), hides_hidden: true, checked: None }
+        Self { folder, writable: Vec::new(), protected: Vec::new(), hides_hidden: true, checked: None }
     }
 
-    pub fn writable(folder: Arc<Dir>, writable: Vec<Writable>) -> Self {
-        Self { folder, writable, hides_hidden: false, checked: None }
+    pub fn writable(folder: Arc<Dir>, writable: Vec<Writable>, protected: Vec<ProtectedPlace>) -> Self {
+        Self { folder, writable, protected, hides_hidden: false, checked: None }
     }
 
     /// Serves one file from these bytes instead of the disk.
@@ -75,43 +93,76 @@ impl Disk {
         if hidden { Err(FileError::NotFound) } else { Ok(()) }
     }
 
-    fn check_writable(&self, path: &str) -> Result<(), FileError> {
+    /// Checks that a path is writable and its names are not protected. Returns how many of them the operator named.
+    fn check_writable(&self, path: &str) -> Result<usize, FileError> {
         let mut refusal = FileError::ReadOnly;
+        let mut most_named = None;
         for part in self.writable.iter().filter(|part| below(path, &part.below).is_some()) {
             let unnamed = below(path, &part.named).unwrap_or(path);
-            if !unnamed.split('/').any(is_protected) {
-                return Ok(());
+            if names(unnamed).any(is_protected) {
+                refusal = FileError::Protected;
+            } else {
+                most_named = most_named.max(Some(names(&part.named).count()));
             }
-            refusal = FileError::Protected;
         }
-        Err(refusal)
+        most_named.ok_or(refusal)
     }
 
-    /// Opens the parent folder of a path without following links. Returns it with the last name of the path.
-    fn parent<'path>(&self, path: &'path str) -> Result<(OwnedFd, &'path str), FileError> {
-        self.check_writable(path)?;
+    /// Opens the parent folder of a path to change that entry.
+    fn parent<'path>(&self, path: &'path str) -> Result<Parent<'path>, FileError> {
+        let named = self.check_writable(path)?;
         let (parents, name) = split_name(path)?;
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut folder = rustix::fs::openat(&*self.folder, ".", flags, Mode::empty()).map_err(from_errno)?;
-        for name in names(parents) {
-            folder = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(|error| {
-                let is_link = rustix::fs::readlinkat(&folder, name, Vec::new()).is_ok();
-                if is_link { FileError::ThroughLink } else { from_errno(error) }
-            })?;
+        let (folder, in_git) = descend_unprotected(&*self.folder, parents, named, &self.protected)?;
+        if names(path).count() > named {
+            ProtectedPlace::check(&self.protected, &folder, name)?;
         }
-        Ok((folder, name))
+        Ok(Parent { folder, name, in_git })
     }
 
-    /// Checks that a folder contains nothing protected and can be moved. Large folders are refused.
-    fn check_movable(&self, path: &str, checked: &mut usize) -> Result<(), FileError> {
-        for entry in self.list(path)? {
+    /// Checks that a folder can be moved: that it contains nothing protected, whether named by the operator or not, because the
+    /// name would arrive in another place; and no link, because a relative one would lead elsewhere. Large folders are refused.
+    fn check_movable(
+        &self,
+        folder: OwnedFd,
+        checked: &mut usize,
+        depth: usize,
+        is_due: IsDue<'_>,
+    ) -> Result<(), FileError> {
+        if depth > MAX_MOVED_DEPTH {
+            return Err(FileError::Protected);
+        }
+        ProtectedPlace::check_contents(&self.protected, &folder)?;
+        let mut entries = rustix::fs::Dir::new(folder).map_err(from_errno)?;
+        let mut inner = Vec::new();
+        while let Some(entry) = entries.read() {
+            let entry = entry.map_err(from_errno)?;
+            let name = entry.file_name();
+            if [&b"."[..], b".."].contains(&name.to_bytes()) {
+                continue;
+            }
+            if is_due() {
+                return Err(FileError::Interrupted);
+            }
             *checked += 1;
-            let inner = format!("{path}/{}", entry.name);
-            if *checked > MAX_MOVED_ENTRIES || self.check_writable(&inner) == Err(FileError::Protected) {
+            if *checked > MAX_MOVED_ENTRIES || is_protected(&name.to_string_lossy()) {
                 return Err(FileError::Protected);
             }
-            if entry.kind == Kind::Folder {
-                self.check_movable(&inner, checked)?;
+            match entry.file_type() {
+                FileType::Symlink => return Err(FileError::Link),
+                FileType::Directory | FileType::Unknown => inner.push(name.to_owned()),
+                _ if is_head(&name.to_string_lossy()) => return Err(FileError::Protected),
+                _ => {}
+            }
+        }
+        let folder = entries.fd().map_err(from_errno)?;
+        for name in inner {
+            let text = name.to_string_lossy();
+            match rustix::fs::openat(folder, &name, FOLDER, Mode::empty()) {
+                Ok(inner) => self.check_movable(inner, checked, depth + 1, is_due)?,
+                Err(_) if is_link(folder, &text) => return Err(FileError::Link),
+                Err(rustix::io::Errno::NOTDIR) if is_head(&text) => return Err(FileError::Protected),
+                Err(rustix::io::Errno::NOTDIR) => {}
+                Err(error) => return Err(from_errno(error)),
             }
         }
         Ok(())
@@ -119,15 +170,21 @@ impl Disk {
 
     fn open_for_writing(&self, path: &str, mode: OpenMode) -> Result<OpenNode, FileError> {
         let permit = open_file_permit()?;
-        let (folder, name) = self.parent(path)?;
+        let parent = self.parent(path)?;
+        if mode.create {
+            parent.check_head()?;
+        }
         let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         flags.set(OFlags::CREATE, mode.create);
         flags.set(OFlags::EXCL, mode.exclusive);
-        let opened = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(0o666));
+        let opened = rustix::fs::openat(&parent.folder, parent.name, flags, Mode::from_raw_mode(0o666));
         let file = std::fs::File::from(opened.map_err(from_errno)?);
         let metadata = file.metadata().map_err(from_io)?;
         if !metadata.is_file() {
             return Err(if metadata.is_dir() { FileError::IsAFolder } else { FileError::NotPermitted });
+        }
+        if metadata.nlink() > 1 {
+            return Err(FileError::HardLink);
         }
         if mode.truncate {
             file.set_len(0).map_err(from_io)?;
@@ -151,11 +208,14 @@ impl Volume for Disk {
         metadata.map(|metadata| stat_of(&metadata)).map_err(from_io)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+    fn list(&self, path: &str, is_due: IsDue<'_>) -> Result<Vec<Entry>, FileError> {
         self.check_visible(path)?;
         let listed = if path.is_empty() { self.folder.entries() } else { self.folder.read_dir(path) };
         let mut entries = Vec::new();
         for entry in listed.map_err(from_io)? {
+            if is_due() {
+                return Err(FileError::Interrupted);
+            }
             let entry = entry.map_err(from_io)?;
             // WASI cannot represent names that are not UTF-8.
             let Ok(name) = entry.file_name().into_string() else { continue };
@@ -164,8 +224,7 @@ impl Volume for Disk {
             if self.hides_hidden && (is_hidden(&name) || is_hidden_link()) {
                 continue;
             }
-            let number = entry.metadata().map_or(0, |metadata| metadata.ino());
-            entries.push(Entry { name, kind, number });
+            entries.push(Entry { name, kind, number: entry.ino() });
             if entries.len() > MAX_ENTRIES {
                 return Err(FileError::TooManyOpen);
             }
@@ -202,27 +261,35 @@ impl Volume for Disk {
         if self.stat(path, false).is_ok() {
             return Err(FileError::Exists);
         }
-        let (folder, name) = self.parent(path)?;
+        let Parent { folder, name, .. } = self.parent(path)?;
         rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)).map_err(from_errno)
     }
 
     fn remove_folder(&mut self, path: &str) -> Result<(), FileError> {
-        let (folder, name) = self.parent(path)?;
+        let Parent { folder, name, .. } = self.parent(path)?;
+        if let Ok(removed) = rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
+            ProtectedPlace::check_contents(&self.protected, removed)?;
+        }
         rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR).map_err(from_errno)
     }
 
     fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
-        let (folder, name) = self.parent(path)?;
-        rustix::fs::unlinkat(&folder, name, AtFlags::empty()).map_err(from_errno)
+        let parent = self.parent(path)?;
+        parent.check_link()?;
+        rustix::fs::unlinkat(&parent.folder, parent.name, AtFlags::empty()).map_err(from_errno)
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {
-        if self.stat(from, false).is_ok_and(|stat| stat.kind == Kind::Folder) {
-            self.check_movable(from, &mut 0)?;
+    fn rename(&mut self, from: &str, to: &str, is_due: IsDue<'_>) -> Result<(), FileError> {
+        let (old, new) = (self.parent(from)?, self.parent(to)?);
+        old.check_link()?;
+        new.check_link()?;
+        new.check_head()?;
+        match rustix::fs::openat(&old.folder, old.name, FOLDER, Mode::empty()) {
+            Ok(moved) => self.check_movable(moved, &mut 0, 0, is_due)?,
+            Err(rustix::io::Errno::NOTDIR) => {}
+            Err(error) => return Err(from_errno(error)),
         }
-        let (old_folder, old_name) = self.parent(from)?;
-        let (new_folder, new_name) = self.parent(to)?;
-        rustix::fs::renameat(&old_folder, old_name, &new_folder, new_name).map_err(from_errno)
+        rustix::fs::renameat(&old.folder, old.name, &new.folder, new.name).map_err(from_errno)
     }
 
     fn read_link(&self, path: &str) -> Result<String, FileError> {
@@ -234,7 +301,7 @@ impl Volume for Disk {
     }
 
     fn set_times(&mut self, path: &str, times: NewTimes) -> Result<(), FileError> {
-        let (folder, name) = self.parent(path)?;
+        let Parent { folder, name, .. } = self.parent(path)?;
         rustix::fs::utimensat(&folder, name, &timestamps(times), AtFlags::SYMLINK_NOFOLLOW).map_err(from_errno)
     }
 }
@@ -326,7 +393,7 @@ fn from_io(error: io::Error) -> FileError {
     }
 }
 
-fn from_errno(error: rustix::io::Errno) -> FileError {
+pub(super) fn from_errno(error: rustix::io::Errno) -> FileError {
     use rustix::io::Errno;
     match error {
         Errno::NOENT => FileError::NotFound,

@@ -1,7 +1,7 @@
 //! A folder of a server that froze its skills in memory at startup. It never changes.
 
 use super::memory::MemoryFile;
-use super::{Entry, FileError, Kind, OpenMode, OpenNode, Stat, Volume};
+use super::{Entry, FileError, IsDue, Kind, OpenMode, OpenNode, Stat, Volume};
 use bindings::library::ReadError;
 use library::frozen::{FrozenFolder, Node};
 use library::reading::is_hidden;
@@ -33,7 +33,7 @@ impl Volume for Frozen {
         })
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+    fn list(&self, path: &str, is_due: IsDue<'_>) -> Result<Vec<Entry>, FileError> {
         let (real_path, listed) = match self.find(path, true)? {
             (real_path, Node::Folder(Some(entries))) => (real_path, entries),
             (_, Node::Folder(None)) => return Err(FileError::NotPermitted),
@@ -41,6 +41,9 @@ impl Volume for Frozen {
         };
         let mut entries = Vec::new();
         for entry in listed {
+            if is_due() {
+                return Err(FileError::Interrupted);
+            }
             let Some(name) = entry.name.clone().filter(|name| !is_hidden(name)) else { continue };
             let kind = match entry.kind {
                 EntryKind::Link if self.0.leads_to_hidden(&format!("{path}/{name}")) => continue,

@@ -1,7 +1,7 @@
 //! A folder in memory, for `/tmp` and for skills whose bytes were checked before a script runs.
 
 use super::path::{names, split_name};
-use super::{Entry, FileError, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
+use super::{Entry, FileError, IsDue, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -259,7 +259,7 @@ impl Volume for Memory {
         }
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>, FileError> {
+    fn list(&self, path: &str, _is_due: IsDue<'_>) -> Result<Vec<Entry>, FileError> {
         let Node::Folder(folder) = self.find(path)? else { return Err(FileError::NotAFolder) };
         let entry = |(name, node): (&String, &Node)| match node {
             Node::Folder(folder) => Entry { name: name.clone(), kind: Kind::Folder, number: folder.number },
@@ -320,7 +320,7 @@ impl Volume for Memory {
         }
     }
 
-    fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {
+    fn rename(&mut self, from: &str, to: &str, _is_due: IsDue<'_>) -> Result<(), FileError> {
         self.check_writable()?;
         let moves_folder = matches!(self.find(from)?, Node::Folder(_));
         if from == to {

@@ -2,8 +2,9 @@
 
 mod frozen;
 mod hidden;
+mod protected;
 
-use super::disk::{Disk, PROTECTED, Writable};
+use super::disk::{Disk, Writable};
 use super::memory::{Memory, Quota};
 use super::*;
 use cap_std::ambient_authority;
@@ -60,7 +61,7 @@ impl Machine {
         let mut files = Files::new(self.denials.clone());
         files.mount("skill", Disk::skill(self.open("skill")));
         files.mount("tmp", Memory::scratch(Arc::clone(&self.quota)));
-        files.mount("work", Disk::writable(self.open("project"), work));
+        files.mount("work", Disk::writable(self.open("project"), work, Vec::new()));
         files.mount("usr/local/lib", Memory::frozen([("python.zip".to_owned(), bytes::Bytes::from_static(b"zip"))]));
         files
     }
@@ -70,6 +71,8 @@ const READ: OpenMode =
     OpenMode { write: false, create: false, exclusive: false, truncate: false, folder: false, follow: true };
 const WRITE: OpenMode =
     OpenMode { write: true, create: true, exclusive: false, truncate: true, folder: false, follow: true };
+
+const NEVER: IsDue<'static> = &|| false;
 
 fn top() -> GuestPath {
     GuestPath::default()
@@ -88,12 +91,12 @@ fn write(files: &mut Files, path: &str, text: &str) -> Result<(), FileError> {
 }
 
 fn rename(files: &mut Files, from: &str, to: &str) -> Result<(), FileError> {
-    files.rename((&top(), from), (&top(), to))
+    files.rename((&top(), from), (&top(), to), NEVER)
 }
 
 fn names(files: &Files, path: &str) -> Vec<String> {
     let path = if path.is_empty() { top() } else { top().join(path).unwrap().path };
-    files.list(&path).unwrap().into_iter().map(|entry| entry.name).collect()
+    files.list(&path, NEVER).unwrap().into_iter().map(|entry| entry.name).collect()
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn no_path_or_link_leads_out() {
         assert!(files.stat(&top(), path, true).is_err(), "{path}");
         assert!(write(&mut files, path, "x").is_err(), "{path}");
     }
-    assert!(files.list(&top().join("work/away").unwrap().path).is_err());
+    assert!(files.list(&top().join("work/away").unwrap().path, NEVER).is_err());
     assert_eq!(files.read_link(&top(), "skill/etc"), Err(FileError::NotPermitted), "absolute targets are not revealed");
     assert_eq!(fs::read_to_string(machine.path("secret.txt")).unwrap(), "secret");
     let denials = machine.denials.take();
@@ -172,33 +175,6 @@ fn a_checked_file_is_read_from_memory() {
 }
 
 #[test]
-fn protected_files_cannot_be_changed() {
-    let machine = Machine::new();
-    let mut files = machine.files(vec![writable("", "")]);
-    assert_eq!(write(&mut files, "work/src/main.rs", "new"), Ok(()));
-    assert_eq!(read(&mut files, "work/.git/config").as_deref(), Ok("[core]"), "reading is allowed");
-    for name in PROTECTED {
-        for path in [format!("work/{name}"), format!("work/{}", name.to_uppercase()), format!("work/src/{name}")] {
-            assert_eq!(write(&mut files, &path, "x"), Err(FileError::Protected), "{path}");
-            assert_eq!(rename(&mut files, "work/src", &path), Err(FileError::Protected), "{path}");
-        }
-    }
-    assert_eq!(write(&mut files, "work/.git/hooks/pre-commit", "x"), Err(FileError::Protected));
-    assert_eq!(files.create_folder(&top(), "work/.claude"), Err(FileError::Protected));
-    assert_eq!(files.remove_file(&top(), "work/CLAUDE.md"), Err(FileError::Protected));
-    assert_eq!(rename(&mut files, "work/.git", "work/old"), Err(FileError::Protected));
-    assert_eq!(write(&mut files, "work/innocent/config", "x"), Err(FileError::ThroughLink), "a link around it");
-    fs::create_dir_all(machine.path("project/sub/deep/.claude")).unwrap();
-    assert_eq!(rename(&mut files, "work/sub", "work/moved"), Err(FileError::Protected), "along with its parent");
-    let git = files.open(&top(), "work/.git", OpenMode { folder: true, ..READ }).unwrap().path;
-    assert_eq!(files.open(&git, "config", WRITE).err(), Some(FileError::Protected), "a handle inside it");
-    assert_eq!(fs::read_to_string(machine.path("project/.git/config")).unwrap(), "[core]");
-    let mut files = machine.files(vec![writable(".git", ".git")]);
-    assert_eq!(write(&mut files, "work/.git/config", "named"), Ok(()), "unless the operator names it");
-    assert_eq!(write(&mut files, "work/src/main.rs", "x"), Err(FileError::ReadOnly));
-}
-
-#[test]
 fn writes_do_not_follow_links() {
     let machine = Machine::new();
     let mut files = machine.files(vec![writable("", "")]);
@@ -210,6 +186,34 @@ fn writes_do_not_follow_links() {
     assert_eq!(files.refuse_link(&top(), "work/link"), FileError::NotPermitted);
     assert_eq!(files.refuse_link(&top(), "tmp/link"), FileError::NotPermitted);
     assert!(!machine.path("elsewhere/new").exists());
+}
+
+/// A folder of many links to a chain of links takes long to list, so the end of the run is asked for at every entry.
+#[test]
+fn a_listing_ends_with_the_run() {
+    let machine = Machine::new();
+    let at = |name: &str| machine.path("skill").join(name);
+    std::os::unix::fs::symlink("scripts", at("chain-38")).unwrap();
+    for number in 0..38 {
+        std::os::unix::fs::symlink(format!("chain-{}", number + 1), at(&format!("chain-{number}"))).unwrap();
+    }
+    for number in 0..500 {
+        std::os::unix::fs::symlink("chain-0", at(&format!("link-{number}"))).unwrap();
+    }
+    let root =
+        library::frozen::FrozenRoot::read(&machine.open("skill"), [""], &mut library::frozen::FreezeBudget::default())
+            .unwrap();
+    let mut files = machine.files(vec![]);
+    files.mount("frozen", super::frozen::Frozen(Arc::new(root).top()));
+    for folder in ["skill", "frozen"] {
+        let path = top().join(folder).unwrap().path;
+        let asked = std::cell::Cell::new(0);
+        let is_due = || asked.replace(asked.get() + 1) == 10;
+        assert_eq!(files.list(&path, &is_due), Err(FileError::Interrupted), "{folder}");
+        assert_eq!(asked.get(), 11, "{folder}");
+        asked.set(11);
+        assert!(files.list(&path, &is_due).unwrap().len() > 500, "{folder}");
+    }
 }
 
 #[test]
@@ -292,7 +296,7 @@ fn a_swapped_link_never_leads_out() {
 
 fn any_path() -> impl Strategy<Value = String> {
     let names = "skill tmp work usr .. . a b out etc inside .git innocent away sources CLAUDE.md config scripts \
-        run.py src secret.txt local lib é";
+        run.py src secret.txt local lib é bare HEAD objects refs commondir";
     let names: Vec<&str> = names.split_whitespace().chain(["", "\0"]).collect();
     prop::collection::vec(prop::sample::select(names), 1..6).prop_map(|names| names.join("/"))
 }
@@ -306,7 +310,7 @@ fn any_call() -> impl Strategy<Value = (&'static str, String, String)> {
 /// Files that a guest must not be able to change, with their contents.
 fn untouchable(machine: &Machine) -> Vec<(String, Option<Vec<u8>>)> {
     let files = "secret.txt elsewhere/secret.txt skill/scripts/run.py project/.git/config project/CLAUDE.md \
-        elsewhere/a elsewhere/b skill/a project/.git/a a b";
+        project/innocent/config elsewhere/a elsewhere/b skill/a project/.git/a a b";
     files.split_whitespace().map(|path| (path.to_owned(), fs::read(machine.path(path)).ok())).collect()
 }
 
@@ -315,6 +319,8 @@ proptest! {
     #[test]
     fn no_sequence_of_calls_reads_or_changes_files_outside_the_mounts(calls in prop::collection::vec(any_call(), 1..40)) {
         let machine = Machine::new();
+        fs::create_dir(machine.path("project/bare")).unwrap();
+        fs::write(machine.path("project/bare/HEAD"), "ref: refs/heads/main").unwrap();
         let before = untouchable(&machine);
         let mut files = machine.files(vec![writable("", "")]);
         for (call, path, to) in &calls {
@@ -327,12 +333,13 @@ proptest! {
                 "rename" => drop(rename(&mut files, path, to)),
                 "link" => prop_assert!(files.refuse_link(&top(), path) != FileError::NotFound || path.is_empty()),
                 _ => {
-                    let listed = top().join(path).ok().and_then(|resolved| files.list(&resolved.path).ok());
+                    let listed = top().join(path).ok().and_then(|resolved| files.list(&resolved.path, NEVER).ok());
                     let names = listed.unwrap_or_default();
                     prop_assert!(!names.iter().any(|entry| entry.name == "elsewhere"));
                 }
             }
         }
         prop_assert_eq!(before, untouchable(&machine));
+        prop_assert_eq!(protected::repositories(&machine.path("project")), Vec::<String>::new());
     }
 }

@@ -14,6 +14,7 @@ impl Errno {
     pub const EXIST: Self = Self(20);
     pub const FAULT: Self = Self(21);
     pub const ILSEQ: Self = Self(25);
+    pub const INTR: Self = Self(27);
     pub const INVAL: Self = Self(28);
     pub const IO: Self = Self(29);
     pub const ISDIR: Self = Self(31);
@@ -40,7 +41,7 @@ impl From<FileError> for Errno {
             FileError::NotAFolder => Self::NOTDIR,
             FileError::IsAFolder => Self::ISDIR,
             FileError::NotEmpty => Self::NOTEMPTY,
-            FileError::NotPermitted | FileError::Protected => Self::PERM,
+            FileError::NotPermitted | FileError::Protected | FileError::Link | FileError::HardLink => Self::PERM,
             FileError::ReadOnly => Self::ROFS,
             FileError::Escapes => Self::NOTCAPABLE,
             FileError::ThroughLink => Self::LOOP,
@@ -50,6 +51,7 @@ impl From<FileError> for Errno {
             FileError::BadPath => Self::INVAL,
             FileError::LongName => Self::NAMETOOLONG,
             FileError::Busy => Self::BUSY,
+            FileError::Interrupted => Self::INTR,
             FileError::Failed => Self::IO,
         }
     }

@@ -288,7 +288,7 @@ fn write_entries(
     let cached = state.descriptors.listing.take().filter(|(number, _)| *number == fd && cookie != 0);
     let entries = match cached {
         Some((_, entries)) => entries,
-        None => state.granted.files.list(&path)?.into(),
+        None => state.granted.files.list(&path, &|| state.stop.is_due())?.into(),
     };
     state.descriptors.listing = Some((fd, Arc::clone(&entries)));
     let mut used: u32 = 0;

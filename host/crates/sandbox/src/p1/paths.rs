@@ -58,7 +58,8 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
         fn path_rename(memory, state, fd: u32, path: u32, length: u32, new_fd: u32, new_path: u32, new_length: u32) {
             let (from, to) = (state.descriptors.folder(fd)?, state.descriptors.folder(new_fd)?);
             let (old, new) = (memory.text(path, length)?, memory.text(new_path, new_length)?);
-            Ok(state.granted.files.rename((&from, &old), (&to, &new))?)
+            let ScriptState { granted, stop, .. } = state;
+            Ok(granted.files.rename((&from, &old), (&to, &new), &|| stop.is_due())?)
         }
         fn path_readlink(memory, state, fd: u32, path: u32, length: u32, into: u32, room: u32, used: u32) {
             let from = state.descriptors.folder(fd)?;

@@ -1,14 +1,19 @@
-//! Which part of the working folder a script gets. Compares opened folders, not paths.
+//! Which part of the working folder a script gets.
+//!
+//! Compares opened folders, not paths: between two looks at a path a link on it may have been exchanged. Where names matter, a
+//! path only suggests the way from one opened folder to another, which is then walked without following links.
 
 use super::Grant;
 use bindings::catalog::Needs;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
-use sandbox::files::disk::{Writable, is_protected};
-use sandbox::files::path::below;
+use sandbox::files::disk::Writable;
+use sandbox::files::path::{below, names};
+use sandbox::files::protected::{FolderId, ProtectedPlace, descend, descend_unprotected, is_protected};
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// An opened folder in the working folder that a script gets.
@@ -27,17 +32,27 @@ pub enum MissingGrant {
     /// Paths below the working folder; empty for all of it.
     Read(String),
     Write(String),
+    /// The working folder, which a grant covers, does not exist.
+    NotAFolder,
     /// A path that leaves the working folder, as it was written.
     Outside(String),
 }
 
 /// Opens the folders that are both requested and granted. A script that declares no needs requests everything.
-pub fn open_granted(path: &Path, needs: Option<&Needs>, grant: &Grant) -> (Vec<Part>, Vec<MissingGrant>) {
+///
+/// If no grant covers the working folder, the result is the same whether it exists or not.
+pub fn open_granted(
+    path: &Path,
+    needs: Option<&Needs>,
+    grant: &Grant,
+    protected: &[ProtectedPlace],
+) -> (Vec<Part>, Vec<MissingGrant>) {
     let mut missing = Vec::new();
-    let Some(top) = open(path) else {
-        return (Vec::new(), vec![MissingGrant::Read(String::new())]);
-    };
+    let top = open(path);
     let readable = [&grant.read[..], &grant.write].concat();
+    if top.is_none() && readable.iter().any(|granted| is_missing_in(granted, path)) {
+        return (Vec::new(), vec![MissingGrant::NotAFolder]);
+    }
     // A script that writes has to be able to traverse the folders above.
     let everywhere = [String::from(".")];
     let read = needs.filter(|needs| needs.write.is_empty()).map_or(&everywhere[..], |needs| &needs.read);
@@ -47,8 +62,8 @@ pub fn open_granted(path: &Path, needs: Option<&Needs>, grant: &Grant) -> (Vec<P
             missing.push(MissingGrant::Outside(text.clone()));
             continue;
         };
-        let opened = if at.is_empty() { top.try_clone() } else { top.open_dir(&at) };
-        let Ok(folder) = opened.map(Arc::new) else {
+        let opened = top.as_ref().and_then(|top| if at.is_empty() { top.try_clone() } else { top.open_dir(&at) }.ok());
+        let Some(folder) = opened.map(Arc::new) else {
             missing.push(MissingGrant::Read(at));
             continue;
         };
@@ -58,9 +73,9 @@ pub fn open_granted(path: &Path, needs: Option<&Needs>, grant: &Grant) -> (Vec<P
         }
         let count_before = parts.len();
         for granted in &readable {
-            if let Some((below, folder)) = open_inside(&folder, &joined(path, &at), granted) {
-                let at = if at.is_empty() { below } else { format!("{at}/{below}") };
-                parts.push(Part { at, folder: Arc::new(folder), writable: Vec::new() });
+            let Some(inner) = open(granted) else { continue };
+            if let Some(below) = way((&folder, &path.join(&at)), (&inner, granted)) {
+                parts.push(Part { at: join(&at, &below), folder: Arc::new(inner), writable: Vec::new() });
             }
         }
         if parts.len() == count_before {
@@ -71,8 +86,9 @@ pub fn open_granted(path: &Path, needs: Option<&Needs>, grant: &Grant) -> (Vec<P
     parts.sort_by(|one, other| one.at.cmp(&other.at));
     parts.dedup_by(|later, earlier| below(&later.at, &earlier.at).is_some());
 
-    let granted_parts: Vec<String> =
-        grant.write.iter().filter_map(|granted| writable_path(&top, path, granted)).collect();
+    let granted_parts: Vec<String> = top.as_ref().map_or(Vec::new(), |top| {
+        grant.write.iter().filter_map(|granted| writable_path(top, path, granted, protected)).collect()
+    });
     let everything = [String::new()];
     let mut requested_writes = Vec::new();
     for text in needs.map_or(&everything[..], |needs| &needs.write) {
@@ -100,8 +116,17 @@ pub fn open_granted(path: &Path, needs: Option<&Needs>, grant: &Grant) -> (Vec<P
     (parts, missing)
 }
 
-fn joined(path: &Path, below: &str) -> PathBuf {
-    if below.is_empty() { path.to_owned() } else { path.join(below) }
+fn join(path: &str, below: &str) -> String {
+    if path.is_empty() { below.to_owned() } else { format!("{path}/{below}") }
+}
+
+/// Whether a grant covers a path and nothing is there. Links out of the granted folder are not followed.
+fn is_missing_in(granted: &Path, path: &Path) -> bool {
+    let missing = |below: &Path| match open(granted)?.open_dir(below) {
+        Err(error) => Some(matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)),
+        Ok(_) => Some(false),
+    };
+    path == granted || path.strip_prefix(granted).ok().and_then(missing).unwrap_or(false)
 }
 
 /// Removes `.` and empty segments from a path below the working folder. `None` if it leaves the folder.
@@ -128,19 +153,18 @@ fn open(path: &Path) -> Option<Dir> {
 
 /// Whether a folder is another one or below it. Opens its parents one by one and compares them.
 fn is_within(folder: &Dir, other: &Dir) -> bool {
-    let identity = |folder: &dyn AsFd| rustix::fs::fstat(folder.as_fd()).ok().map(|stat| (stat.st_dev, stat.st_ino));
-    let Some(target) = identity(other) else { return false };
+    let Some(target) = FolderId::of(other) else { return false };
     let up = |folder: &dyn AsFd| {
         rustix::fs::openat(folder.as_fd(), "..", OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
     };
-    let mut here = identity(folder);
+    let mut here = FolderId::of(folder);
     let mut parent = up(folder);
     loop {
         if here == Some(target) {
             return true;
         }
         let Ok(above) = parent else { return false };
-        let next = identity(&above);
+        let next = FolderId::of(&above);
         if next == here || next.is_none() {
             return false;
         }
@@ -149,35 +173,37 @@ fn is_within(folder: &Dir, other: &Dir) -> bool {
     }
 }
 
-/// Opens a granted folder that is inside another. Returns its path there, too.
-fn open_inside(folder: &Dir, path: &Path, granted: &Path) -> Option<(String, Dir)> {
-    let opened = open(granted)?;
-    if !is_within(&opened, folder) {
-        return None;
-    }
-    let below = granted.canonicalize().ok()?.strip_prefix(path.canonicalize().ok()?).ok()?.to_str()?.to_owned();
-    Some((below, opened))
+/// Returns the path from one opened folder down to another.
+fn way((top, path): (&Dir, &Path), (folder, folder_path): (&Dir, &Path)) -> Option<String> {
+    let below = suggested_way(path, folder_path)?;
+    let reached = descend(top, &below).ok()?;
+    (FolderId::of(reached)? == FolderId::of(folder)?).then_some(below)
+}
+
+/// Returns the way from one path to another as of this moment.
+fn suggested_way(path: &Path, inner: &Path) -> Option<String> {
+    Some(inner.canonicalize().ok()?.strip_prefix(path.canonicalize().ok()?).ok()?.to_str()?.to_owned())
 }
 
 /// Returns the path below the working folder that a write grant covers; empty for all of it.
-fn writable_path(top: &Dir, path: &Path, granted: &Path) -> Option<String> {
-    if let Some(folder) = open(granted) {
-        if is_within(top, &folder) {
-            // A working folder inside `.git` does not make it writable: only a grant that names it does.
-            let beyond =
-                path.canonicalize().ok()?.strip_prefix(granted.canonicalize().ok()?).ok()?.to_str()?.to_owned();
-            return (!beyond.split('/').any(is_protected)).then(String::new);
-        }
-        return open_inside(top, path, granted).map(|(below, _)| below);
-    }
-    // A file that may not exist yet, in a folder that does.
-    let (parent, name) = (granted.parent()?, granted.file_name()?.to_str()?);
-    let above = writable_path(top, path, parent).filter(|above| !above.is_empty() || is_same(top, parent))?;
-    Some(if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") })
+fn writable_path(top: &Dir, path: &Path, granted: &Path, protected: &[ProtectedPlace]) -> Option<String> {
+    let Some(folder) = open(granted).filter(|folder| is_within(top, folder)) else {
+        return named_path(top, path, granted);
+    };
+    // A working folder inside `.git` does not make it writable: only a grant that names it does.
+    let beyond = suggested_way(granted, path).filter(|beyond| !names(beyond).any(is_protected))?;
+    let (reached, _) = descend_unprotected(&folder, &beyond, 0, protected).ok()?;
+    (FolderId::of(reached)? == FolderId::of(top)?).then(String::new)
 }
 
-fn is_same(folder: &Dir, path: &Path) -> bool {
-    open(path).is_some_and(|other| is_within(folder, &other) && is_within(&other, folder))
+/// Returns the path below the working folder of a grant that names something inside it: a folder, or a file that may not exist
+/// yet in a folder that does.
+fn named_path(top: &Dir, path: &Path, granted: &Path) -> Option<String> {
+    if let Some(folder) = open(granted) {
+        return way((top, path), (&folder, granted));
+    }
+    let above = named_path(top, path, granted.parent()?)?;
+    Some(join(&above, granted.file_name()?.to_str()?))
 }
 
 #[cfg(test)]
@@ -185,6 +211,7 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     /// The path of each part, with its writable paths and the grants that they come from.
     type Parts<'a> = &'a [(&'a str, &'a [(&'a str, &'a str)])];
@@ -211,7 +238,7 @@ mod tests {
             });
             let folders = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| top.join(name)).collect() };
             let grant = Grant { read: folders(grant.0), write: folders(grant.1), ..Grant::default() };
-            let (parts, not_granted) = open_granted(&top.join(folder), needs.as_ref(), &grant);
+            let (parts, not_granted) = open_granted(&top.join(folder), needs.as_ref(), &grant, &[]);
             let writable = |part: &Part| -> Vec<(String, String)> {
                 part.writable.iter().map(|part| (part.below.clone(), part.named.clone())).collect()
             };
@@ -227,6 +254,7 @@ mod tests {
         check("a grant covers nothing else", "app", None, (&["other"], &[]), &[], 1);
         check("nothing is granted", "app", None, (&[], &[]), &[], 1);
         check("the folder is missing", "app/missing", None, (&["app"], &[]), &[], 1);
+        check("a folder that is not granted is missing", "missing", None, (&["app"], &[]), &[], 1);
         check("a granted folder is only a prefix of the name", "app-secret", None, (&["app"], &[]), &[], 1);
         check("a link to a granted folder is resolved", "link", None, (&["app"], &[]), whole, 0);
         check("a link out of a granted folder is resolved", "app/out", None, (&["app"], &[]), &[], 1);
@@ -247,5 +275,103 @@ mod tests {
         let git: Option<Paths> = Some((&[], &[".git"]));
         check("a script cannot name it", "app", git, (&[], &["app"]), &[("", &[(".git", "")])], 0);
         check("an operator can name it", "app", git, (&["app"], &["app/.git"]), &[("", &[(".git", ".git")])], 0);
+    }
+
+    #[test]
+    fn protected_folders_are_writable_only_if_the_grant_names_them() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        for folder in
+            ["app/bare/objects", "app/bare/refs", "app/bare/hooks", "app/team/tool", "app/skills", "app/.cursor"]
+        {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        fs::write(top.join("app/bare/HEAD"), "ref: refs/heads/main").unwrap();
+        let protected = [ProtectedPlace::at(&top.join("app/team")).unwrap()];
+        let is_writable = |folder: &str, granted: &str| {
+            let grant = Grant { write: vec![top.join(granted)], ..Grant::default() };
+            let (parts, missing) = open_granted(&top.join(folder), None, &grant, &protected);
+            assert_eq!((parts.len(), missing), (1, Vec::new()), "{folder}");
+            !parts[0].writable.is_empty()
+        };
+        for (folder, protected) in [
+            ("app/bare", "app/bare"),
+            ("app/bare/hooks", "app/bare"),
+            ("app/team", "app/team"),
+            ("app/team/tool", "app/team"),
+            ("app/skills", "app/skills"),
+            ("app/.cursor", "app/.cursor"),
+        ] {
+            assert!(!is_writable(folder, "app"), "{folder}");
+            assert!(is_writable(folder, protected), "{folder}");
+            assert!(is_writable(folder, folder), "{folder}");
+        }
+    }
+
+    /// The answer is the same, so that a caller cannot find out which folders exist.
+    #[test]
+    fn a_folder_that_is_not_granted_might_as_well_not_exist() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        for folder in ["app/src", "other/src"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        fs::write(top.join("file"), "").unwrap();
+        symlink(top.join("other"), top.join("app/out")).unwrap();
+        symlink(top.join("nowhere"), top.join("app/dangling")).unwrap();
+        let needs = |read: &[&str], write: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            Needs { read: owned(read), write: owned(write), variables: Vec::new(), hosts: Vec::new() }
+        };
+        let grant = Grant { read: vec![top.join("app")], write: vec![top.join("app/src")], ..Grant::default() };
+        let answers = |folder: &str| {
+            let needs = [None, Some(needs(&["src", "none", ".."], &[])), Some(needs(&[], &["src", "/x"]))];
+            needs.map(|needs| {
+                let (parts, missing) = open_granted(&top.join(folder), needs.as_ref(), &grant, &[]);
+                assert!(parts.is_empty(), "{folder}: {parts:?}");
+                missing
+            })
+        };
+        let expected = answers("other");
+        for folder in ["missing", "other/src", "other/none", "file", "file/x", "app/../other", "app/../none"] {
+            assert_eq!(answers(folder), expected, "{folder}");
+        }
+        for link in ["app/out", "app/out/src", "app/out/none", "app/dangling", "app/dangling/none"] {
+            assert_eq!(answers(link), expected, "{link}");
+        }
+        let missing = answers("app/none");
+        assert_eq!(missing, [const { MissingGrant::NotAFolder }; 3].map(|missing| vec![missing]));
+    }
+
+    /// A link on the way to the working folder is exchanged while the folder is opened.
+    #[test]
+    fn a_link_that_is_exchanged_never_makes_a_protected_folder_writable() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        for folder in ["app/.git/hooks", "app/src"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        symlink("src", top.join("app/link")).unwrap();
+        let protected = FolderId::of(open(&top.join("app/.git/hooks")).unwrap()).unwrap();
+        let grant = Grant { write: vec![top.join("app")], ..Grant::default() };
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    for target in [".git/hooks", "src"] {
+                        symlink(target, top.join("app/next")).unwrap();
+                        fs::rename(top.join("app/next"), top.join("app/link")).unwrap();
+                    }
+                }
+            });
+            let mut wrong = 0;
+            for _ in 0..20_000 {
+                let (parts, _) = open_granted(&top.join("app/link"), None, &grant, &[]);
+                let is_protected = |part: &&Part| FolderId::of(&*part.folder) == Some(protected);
+                wrong += parts.iter().filter(is_protected).filter(|part| !part.writable.is_empty()).count();
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(wrong, 0, "times the hooks of git were writable");
+        });
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 fn describe(files: &mut Files, path: &str) -> String {
     let stat = |follow| files.stat(&top(), path, follow).map(|stat| stat.kind);
     let (followed, not_followed) = (stat(true), stat(false));
-    let listed = files.list(&top().join(path).unwrap().path).map(|entries| {
+    let listed = files.list(&top().join(path).unwrap().path, NEVER).map(|entries| {
         let entry = |entry: Entry| (entry.name, entry.kind);
         entries.into_iter().map(entry).collect::<Vec<_>>()
     });

@@ -21,7 +21,7 @@ fn hidden_files_of_a_skill_do_not_exist_for_its_scripts() {
             assert_eq!(files.stat(&top(), path, follow).err(), Some(FileError::NotFound), "{path}");
         }
         assert_eq!(files.read_link(&top(), path), Err(FileError::NotFound), "{path}");
-        assert_eq!(files.list(&top().join(path).unwrap().path).err(), Some(FileError::NotFound), "{path}");
+        assert_eq!(files.list(&top().join(path).unwrap().path, NEVER).err(), Some(FileError::NotFound), "{path}");
     }
     assert_eq!(names(&files, "skill"), ["etc", "inside", "out", "scripts", "sub"]);
     assert!(names(&files, "skill/sub").is_empty());
