@@ -84,8 +84,8 @@ pub fn open(config: Config) -> anyhow::Result<App> {
     let record = Arc::new(audit_record(&config));
     let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
     let integrations = integrations(&config, world, Arc::clone(&record));
-    let (grants, home) = (Arc::clone(&config.grants), config.roots.home.clone());
-    let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, home, script_world, record);
+    let grants = Arc::clone(&config.grants);
+    let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, script_world, record);
     Ok(App { catalog, config, terms, scripts, integrations })
 }
 

@@ -119,7 +119,7 @@ fn wrong_arguments_are_reported_by_name() {
     let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {"a-b": "", "a_b": ""}}));
     assert!(text.contains("would both be `SKILL_ARG_A_B`"), "{text}");
     let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {}, "cwd": "relative"}));
-    assert!(text.starts_with("`cwd` is `relative`, which is not a folder"), "{text}");
+    assert!(text.starts_with("`cwd` is not an absolute path"), "{text}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! What scripts with a write grant cannot do to a project.
+//! What scripts with a write grant cannot do to a project, and what they cannot learn about other folders.
 
 use super::{grant, refusals, run_in, skill_with};
 use crate::{library, serve};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -77,4 +78,44 @@ fn served_skills_are_written_only_if_the_grant_names_them() {
         );
         assert!(project.path().join("other.md").exists(), "{result}");
     }
+}
+
+#[test]
+fn a_working_folder_without_a_grant_is_answered_alike_whether_it_exists_or_not() {
+    let folder = skill_with(", needs: {read: [src], write: [out]}", &[("a.sh", "ls /work || echo none\n")]);
+    let project = library(&[("granted/src/x", "x"), ("secret/src/x", "x"), ("file", "x")]);
+    let config = grant(folder.path(), &format!("write: [{}]", project.path().join("granted").display()));
+    let at = |name: &str| project.path().join(name).to_str().unwrap().to_owned();
+    let arguments = |cwd: &str, dry_run: bool| json!({"skill_path": "tool", "file": "a.sh", "args": {}, "cwd": cwd, "dry_run": dry_run});
+    let normalized = |answer: &Value, cwd: &str| {
+        assert_ne!(answer["isError"], true, "{answer}");
+        let text = answer["content"].as_array().unwrap().last().unwrap()["text"].as_str().unwrap();
+        let mut result: Value = serde_json::from_str(text).unwrap();
+        assert!(result["refusals"].as_array().unwrap().len() >= 2, "{result}");
+        for measured in ["duration_ms", "fuel_used", "peak_memory_bytes"] {
+            result.as_object_mut().unwrap().remove(measured);
+        }
+        result.to_string().replace(cwd, "CWD")
+    };
+    let server = serve(folder.path()).config(&config).http();
+    let home = server.session.home().to_str().unwrap().to_owned();
+    let mut session = serve(folder.path()).config(&config).start();
+    let folders = [at("secret"), at("missing"), at("file"), at("secret/none"), home.clone(), format!("{home}/none")];
+    let folders = folders.into_iter().chain(["/usr", "/no-such-folder"].map(str::to_owned)).collect::<Vec<String>>();
+    for dry_run in [true, false] {
+        let mut answers = folders.iter().map(|cwd| {
+            let local = normalized(&session.call("run_script", arguments(cwd, dry_run)), cwd);
+            let remote = server.call(1, "run_script", arguments(cwd, dry_run));
+            (local, normalized(&remote["result"], "the text of every folder is the same"))
+        });
+        let first = answers.next().unwrap();
+        for (answer, folder) in answers.zip(&folders[1..]) {
+            assert_eq!(answer.0, first.0, "{folder}");
+            assert_eq!(answer.1, first.1, "{folder}");
+        }
+    }
+    let result = session.call_json("run_script", arguments(&at("granted/none"), false));
+    assert!(refusals(&result).contains("granted/none`, which is not a folder"), "{result}");
+    let result = session.call_json("run_script", arguments(&at("granted"), false));
+    assert_eq!((&result["stdout"], refusals(&result).as_str()), (&json!("src\n"), ""), "{result}");
 }

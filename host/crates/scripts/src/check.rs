@@ -14,7 +14,6 @@ use guests::engine::EngineInstance;
 use guests::load::{self, Fault};
 use guests::script::{Guest, Language, Role};
 use library::resources::ResourceFolder;
-use library::roots::SkillRoot;
 use library::snapshot::Snapshot;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -190,9 +189,10 @@ fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result
     let runner = inner.options.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
     let digest = Sha256::of(&bytes);
     let (guest, runtime_digest) = guest_source(&runner, &extension, &bytes, digest)?;
-    let working_folder = request.working_folder.as_deref().map(|path| name_working_folder(inner, path));
-    if let Some(place) = working_folder.as_ref().filter(|place| !place.path().is_absolute() || !place.path().is_dir()) {
-        return Err(Denied::WorkingFolder(place.clone()));
+    // Remote clients get the same name for every folder: another would tell where the home folder and the roots are.
+    let working_folder = request.working_folder.as_deref().map(|path| Place::new(path, "cwd"));
+    if working_folder.as_ref().is_some_and(|place| !place.path().is_absolute()) {
+        return Err(Denied::RelativeWorkingFolder);
     }
     let inputs = policy::Inputs {
         found: &found,
@@ -209,15 +209,6 @@ fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result
     let (policy, access) = policy::decide(inner, inputs, contents);
     let script = Script { folder, file: script.file.clone(), bytes: bytes.clone() };
     Ok(Checked { policy, guest, script, access })
-}
-
-/// Names the working folder by the root or home folder that contains it. Any other is named as the caller did.
-fn name_working_folder(inner: &Inner, path: &Path) -> Place {
-    let home = inner.home.iter().map(|home| Place::new(home, "~"));
-    let known = inner.roots.iter().map(SkillRoot::place).chain(home);
-    let inside = known.filter_map(|known| Some((path.strip_prefix(known.path()).ok()?.to_owned(), known)));
-    let innermost = inside.min_by_key(|(below, _)| below.components().count());
-    innermost.map_or_else(|| Place::new(path, path.to_string_lossy()), |(below, known)| known.join(below))
 }
 
 fn bad_runner(path: &Path, extension: &str, fault: Fault) -> Denied {

@@ -26,7 +26,7 @@ pub enum Denied {
     BadRunner { extension: String, component: Place, fault: Box<Fault> },
     BadProgram { file: String, fault: Fault },
     Host(Box<LoadError>),
-    WorkingFolder(Place),
+    RelativeWorkingFolder,
 }
 
 impl Denied {
@@ -84,10 +84,9 @@ impl Denied {
                 printable(file)
             ),
             Self::Host(error) => error.for_audience(audience),
-            Self::WorkingFolder(place) => format!(
-                "`cwd` is `{}`, which is not a folder\nhint: give the absolute path of a folder",
-                printable(&place.for_audience(audience))
-            ),
+            Self::RelativeWorkingFolder => {
+                "`cwd` is not an absolute path\nhint: give the absolute path of a folder".to_owned()
+            }
         }
     }
 }

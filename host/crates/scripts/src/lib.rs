@@ -43,7 +43,6 @@ use sandbox::files::memory::{Memory, Quota};
 use sandbox::gate::Gate;
 use sandbox::output::Output;
 use sandbox::state::Capabilities;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -66,7 +65,6 @@ struct Inner {
     options: Options,
     grants: Arc<Grants>,
     roots: Arc<[SkillRoot]>,
-    home: Option<PathBuf>,
     world: ScriptWorld,
     record: Arc<Record>,
     slots: Semaphore,
@@ -114,7 +112,6 @@ impl Scripts {
         options: Options,
         grants: Arc<Grants>,
         roots: Arc<[SkillRoot]>,
-        home: Option<PathBuf>,
         world: ScriptWorld,
         record: Arc<Record>,
     ) -> Self {
@@ -126,7 +123,6 @@ impl Scripts {
             options,
             grants,
             roots,
-            home,
             world,
             record,
         };
