@@ -17,6 +17,9 @@ use std::sync::Arc;
 const MAX_FILES: usize = 512;
 const MAX_BYTES: u64 = 16 << 20;
 
+/// Of files, links and folders, so that looking at them takes little time.
+const MAX_ENTRIES: usize = 4_096;
+
 const MAX_DEPTH: usize = 16;
 
 /// The files of a skill at one moment, with their digest.
@@ -29,7 +32,7 @@ pub struct SkillContents {
 /// Why a skill has no digest.
 #[derive(Debug, thiserror::Error)]
 pub enum DigestError {
-    #[error("it has more than {MAX_FILES} files or {MAX_BYTES} bytes")]
+    #[error("it has more than {MAX_FILES} files, {MAX_ENTRIES} entries or {MAX_BYTES} bytes")]
     TooLarge,
     #[error("`{0}` cannot be read")]
     Unreadable(String),
@@ -75,43 +78,73 @@ pub async fn digest_of(catalog: &Catalog, address: &str) -> Result<Option<Result
 }
 
 fn collect_files(folder: &ResourceFolder) -> Result<BTreeMap<String, Bytes>, DigestError> {
-    let (mut files, mut remaining) = (BTreeMap::new(), MAX_BYTES);
-    collect_below(folder, "", 0, &mut files, &mut remaining)?;
-    Ok(files)
+    let mut collected = Collected { files: BTreeMap::new(), entries: 0, bytes: 0 };
+    collected.add_below(folder, "", 0)?;
+    Ok(collected.files)
 }
 
-fn collect_below(
-    folder: &ResourceFolder,
-    path: &str,
-    depth: usize,
-    files: &mut BTreeMap<String, Bytes>,
-    remaining: &mut u64,
-) -> Result<(), DigestError> {
-    if depth > MAX_DEPTH {
-        return Err(DigestError::TooLarge);
-    }
-    let unreadable = || DigestError::Unreadable(path.to_owned());
-    for Entry { name, kind } in folder.entries(path).map_err(|_| unreadable())? {
-        let name = name.ok_or_else(unreadable)?;
-        if reading::is_hidden(&name) {
-            continue;
-        }
-        let below = scan::join(path, &name);
-        if kind == EntryKind::Folder {
-            collect_below(folder, &below, depth + 1, files, remaining)?;
-            continue;
-        }
-        // The target of a link to a folder is in the digest under its own path, or not part of the skill.
-        let is_omitted = || folder.leads_to_hidden(&below) || folder.target(&below) == Some(Target::Folder);
-        if kind == EntryKind::Link && is_omitted() {
-            continue;
-        }
-        let bytes = folder.read(&below, *remaining).map_err(|_| DigestError::Unreadable(below.clone()))?;
-        *remaining -= bytes.len() as u64;
-        files.insert(below, bytes.into());
-        if files.len() > MAX_FILES {
+struct Collected {
+    files: BTreeMap<String, Bytes>,
+    /// Looked at so far.
+    entries: usize,
+    bytes: u64,
+}
+
+impl Collected {
+    fn add_below(&mut self, folder: &ResourceFolder, path: &str, depth: usize) -> Result<(), DigestError> {
+        if depth > MAX_DEPTH {
             return Err(DigestError::TooLarge);
         }
+        let unreadable = || DigestError::Unreadable(path.to_owned());
+        for Entry { name, kind } in folder.entries(path).map_err(|_| unreadable())? {
+            let name = name.ok_or_else(unreadable)?;
+            if reading::is_hidden(&name) {
+                continue;
+            }
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return Err(DigestError::TooLarge);
+            }
+            let below = scan::join(path, &name);
+            if kind == EntryKind::Folder {
+                self.add_below(folder, &below, depth + 1)?;
+                continue;
+            }
+            // The target of a link to a folder is in the digest under its own path, or not part of the skill.
+            let is_omitted = || folder.leads_to_hidden(&below) || folder.target(&below) == Some(Target::Folder);
+            if kind == EntryKind::Link && is_omitted() {
+                continue;
+            }
+            let read = folder.read(&below, MAX_BYTES - self.bytes);
+            let bytes = read.map_err(|_| DigestError::Unreadable(below.clone()))?;
+            self.bytes += bytes.len() as u64;
+            self.files.insert(below, bytes.into());
+            if self.files.len() > MAX_FILES {
+                return Err(DigestError::TooLarge);
+            }
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
+
+    #[test]
+    fn entries_that_are_not_part_of_the_digest_count_towards_its_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        let opened = ResourceFolder::OnDisk(Arc::new(opened));
+        std::fs::write(folder.path().join("file"), "x").unwrap();
+        for number in 0..MAX_ENTRIES {
+            if number == MAX_FILES * 2 {
+                assert_eq!(collect_files(&opened).unwrap().len(), 1, "links to folders are left out");
+            }
+            std::os::unix::fs::symlink(".", folder.path().join(number.to_string())).unwrap();
+        }
+        assert!(matches!(collect_files(&opened), Err(DigestError::TooLarge)));
+    }
 }
