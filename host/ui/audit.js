@@ -4,6 +4,7 @@ import { badge, counted, empty, literal, make, revealed, sentence, timestamp, un
 import { fetchJson } from './server.js';
 
 const PAGE_SIZE = 100;
+const KINDS = ['run', 'query', 'run-begin', 'query-begin', 'repeats'];
 
 export async function showAudit(visit) {
   const last = Number(visit.parameters.get('last')) || PAGE_SIZE;
@@ -33,7 +34,10 @@ function chain(data) {
       make('ul', {}, data.faults.map(fault => make('li', {}, revealed(fault)))),
     );
   }
-  return make('p', { class: 'lead' }, badge('✓ chain verified', 'good'), ` ${counted(data.lines, 'line')} in `, literal(data.folder));
+  return [
+    make('p', { class: 'lead' }, badge('✓ chain verified', 'good'), ` ${counted(data.lines, 'line')} in `, literal(data.folder)),
+    data.removed.map(removed => make('p', {}, revealed(removed))),
+  ];
 }
 
 function nothing(data, onlyRefusals) {
@@ -64,7 +68,7 @@ function line(entry) {
   return make('li', { class: denied.length > 0 && 'refused' },
     make('div', { class: 'row-head' },
       time && timestamp(text(time)),
-      kind === 'refusal' ? badge('refused', 'bad') : badge(untrusted(text(kind ?? 'unreadable')), kind === 'run' || kind === 'query' ? '' : 'bad'),
+      kind === 'refusal' ? badge('refused', 'bad') : badge(untrusted(text(kind ?? 'unreadable')), KINDS.includes(kind) ? '' : 'bad'),
       make('span', { class: 'names' }, names.map(name => literal(name))),
       make('span', { class: 'figure' }, outcome(entry)),
     ),
@@ -73,7 +77,9 @@ function line(entry) {
   );
 }
 
-function outcome({ kind, outcome, duration_ms: milliseconds, requests }) {
+function outcome({ kind, outcome, duration_ms: milliseconds, requests, of, count }) {
+  if (kind === 'run-begin' || kind === 'query-begin') return badge('not ended: running, or its server was killed', 'warn');
+  if (kind === 'repeats') return `refusal ${text(of)}, ${text(count)} more times`;
   if (kind !== 'run' && kind !== 'query') return '';
   const took = typeof milliseconds === 'number' ? `${milliseconds.toLocaleString('en')} ms` : null;
   if (typeof outcome === 'string') {

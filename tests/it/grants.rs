@@ -261,10 +261,10 @@ fn every_run_and_refusal_is_recorded_in_a_chain_that_reveals_tampering() {
     let stdout = String::from_utf8(audit(&["--json"]).stdout).unwrap();
     let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = lines.iter().map(|line| line["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["run", "refusal", "run"]);
+    assert_eq!(kinds, ["run-begin", "run", "refusal", "run-begin", "run"]);
     assert_eq!(lines[0]["arguments"], json!(["SKILL_ARG_PASSWORD"]));
     assert!(!stdout.contains("hunter2"));
-    assert_eq!(lines[0]["outcome"]["exit_code"], 0);
+    assert_eq!(lines[1]["outcome"]["exit_code"], 0);
     let verified = audit(&["verify"]);
     assert!(verified.status.success(), "{verified:?}");
     let file = home.join(".local/share/skillcell/audit/audit.jsonl");
@@ -272,7 +272,7 @@ fn every_run_and_refusal_is_recorded_in_a_chain_that_reveals_tampering() {
     std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1)).unwrap();
     let verified = audit(&["verify"]);
     assert_eq!(verified.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&verified.stdout).contains("line 1, number 1, was changed"), "{verified:?}");
+    assert!(String::from_utf8_lossy(&verified.stdout).contains("runs: line 2, number 2, was changed"), "{verified:?}");
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn four_servers_share_one_audit_record() {
         }
     }
     let verified = Launch::bare(SKILLCELL).with_home(home.path()).arg("audit").arg("verify").output();
-    assert_eq!(String::from_utf8_lossy(&verified.stdout), "20 lines: the record is intact\n");
+    assert_eq!(String::from_utf8_lossy(&verified.stdout), "40 lines: the record is intact\n");
 }
 
 #[test]

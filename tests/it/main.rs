@@ -1,6 +1,7 @@
 //! Integration tests of the real binary.
 
 mod analytics;
+mod audit;
 mod cases;
 mod client;
 mod commands;

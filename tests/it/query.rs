@@ -41,10 +41,13 @@ fn invalid_params(session: &mut Session, arguments: Value) -> String {
     answer["error"]["message"].as_str().unwrap().to_owned()
 }
 
-/// Returns the lines of the audit record.
+/// Returns the lines of the audit record that tell how something ended.
 fn record(session: &Session) -> Vec<Value> {
-    let lines = std::fs::read_to_string(session.home().join(".local/share/skillcell/audit/audit.jsonl"));
-    lines.unwrap_or_default().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let output =
+        Launch::bare(SKILLCELL).arg("audit").arg("--json").arg("--last").arg("100000").with_home(session.home());
+    let stdout = String::from_utf8(output.output().stdout).unwrap();
+    let lines = stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["kind"] != "query-begin").collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::UiState;
 use super::response::{json_blocking, parameter};
-use audit::Audit;
+use audit::{Audit, Stage};
 use base::environment::variable;
 use base::user_folders::UserFolders;
 use http_server::HttpResponse;
@@ -20,6 +20,9 @@ struct AuditView {
     lines: usize,
     /// Evidence of tampering.
     faults: Vec<String>,
+    /// What rotation removed.
+    removed: Vec<String>,
+    /// Without the beginnings of what has ended.
     entries: Vec<Value>,
 }
 
@@ -37,13 +40,15 @@ fn view(folders: Option<&UserFolders>, last: usize) -> AuditView {
     let folder = folders.audit().display().to_string();
     let read = || -> anyhow::Result<AuditView> {
         let audit = Audit::open(&folders.audit(), &folders.audit_key())?;
-        let (lines, verdict) = (audit.lines()?, audit.verify()?);
+        let (mut lines, verdict) = (audit.lines()?, audit.verify()?);
+        lines.retain(|line| line.stage != Stage::Ended);
         Ok(AuditView {
             folder: folder.clone(),
             error: None,
             lines: lines.len(),
             faults: verdict.faults.iter().map(ToString::to_string).collect(),
-            entries: lines.iter().rev().take(last).map(|line| entry(line)).collect(),
+            removed: verdict.removed.iter().map(ToString::to_string).collect(),
+            entries: lines.iter().rev().take(last).map(|line| entry(&line.text)).collect(),
         })
     };
     read().unwrap_or_else(|error| {

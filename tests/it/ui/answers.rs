@@ -170,7 +170,10 @@ fn the_audit_record_has_runs_and_refusals_and_reveals_tampering() {
 
     let file = home.join(".local/share/skillcell/audit/audit.jsonl");
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1) + "not a line\n").unwrap();
+    std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1)).unwrap();
+    let refusals = file.with_file_name("refusals.jsonl");
+    let text = std::fs::read_to_string(&refusals).unwrap();
+    std::fs::write(&refusals, text + "not a line\n").unwrap();
     let record = page.json("api/audit");
     assert!(all_texts(&record["faults"]).iter().any(|fault| fault.contains("was changed")), "{record}");
     assert_eq!(record["entries"][0], json!({"kind": "unreadable", "text": "not a line"}));

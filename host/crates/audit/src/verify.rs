@@ -1,17 +1,36 @@
-//! Checks the chain of lines and its head.
+//! Checks the chains of lines against the state.
 
-use super::chain::{Head, Line};
+use crate::chain::Line;
+use crate::state::{RingState, State};
+use crate::{Stage, stages};
 use base::user_files::Key;
+use std::fmt::{self, Display, Formatter};
 
 /// The result of a check.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     pub lines: usize,
+    /// Evidence of tampering.
     pub faults: Vec<Fault>,
+    /// What rotation removed, which is no fault.
+    pub removed: Vec<Removed>,
+    /// The first lines of what has not ended, or whose server was killed.
+    pub unfinished: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
+    #[error("the state of the record is missing or was changed, so lines may have been cut off")]
+    NoState,
+    #[error("the state of the record is older than its lines")]
+    OldState,
+    #[error("{ring}: {found}")]
+    In { ring: &'static str, found: Found },
+}
+
+/// What is wrong with a ring. Positions count from 1.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Found {
     #[error("line {position} is not a line of this record")]
     Unreadable { position: usize },
     #[error("line {position}, number {number}, was changed")]
@@ -24,46 +43,100 @@ pub enum Fault {
     CutAtFront { expected: u64 },
     #[error("lines were cut off at the end: the last should be {expected}, but is {last}")]
     CutAtEnd { expected: u64, last: u64 },
-    #[error("the head of the record is missing or was changed, so lines may have been cut off")]
-    NoHead,
+    #[error("lines {first} to {last} were changed or deleted, not by rotation")]
+    Lost { first: u64, last: u64 },
 }
 
-/// Checks every line, and that they begin and end as the head says, if it is genuine. Positions in faults count from 1.
-pub fn verify(key: &Key, lines: &[String], head: Option<Head>) -> Verdict {
-    let mut faults = Vec::new();
-    if head.is_none() {
-        faults.push(Fault::NoHead);
+/// Lines that rotation removed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Removed {
+    pub ring: &'static str,
+    pub last: u64,
+    /// When the last of them was written, if that is known.
+    pub until: String,
+}
+
+impl Display for Removed {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: rotation removed the lines up to number {}", self.ring, self.last)?;
+        if self.until.is_empty() { Ok(()) } else { write!(formatter, ", of {}", self.until.escape_debug()) }
     }
+}
+
+/// The lines of a ring, and whether a half-written one is at their end.
+type Lines = (Vec<String>, bool);
+
+pub fn verify(key: &Key, runs: Lines, refusals: Lines, state: Option<&State>) -> Verdict {
+    let mut verdict = Verdict::default();
+    if state.is_none() {
+        verdict.faults.push(Fault::NoState);
+    }
+    let mut newest_turn = 0;
+    let rings =
+        [("runs", runs, state.map(|state| &state.runs)), ("refusals", refusals, state.map(|state| &state.refusals))];
+    for (ring, (mut lines, is_torn), state) in rings {
+        if is_torn {
+            // Left by a crash. If it was a complete line once, the state knows, and it is missing.
+            lines.pop();
+        }
+        let (found, turn) = check(key, &lines, state);
+        verdict.faults.extend(found.into_iter().map(|found| Fault::In { ring, found }));
+        newest_turn = newest_turn.max(turn);
+        if let Some(state) = state.filter(|state| state.first > 1) {
+            verdict.removed.push(Removed { ring, last: state.first - 1, until: state.removed_until.clone() });
+        }
+        verdict.lines += lines.len();
+        let unfinished = stages(&lines).into_iter().zip(lines).filter(|(stage, _)| *stage == Stage::Unfinished);
+        verdict.unfinished.extend(unfinished.map(|(_, line)| line));
+    }
+    if state.is_some_and(|state| newest_turn > state.turn + 1) {
+        verdict.faults.push(Fault::OldState);
+    }
+    verdict
+}
+
+/// Checks every line, and that they begin and end as the state says, if it is genuine. Returns the newest turn too.
+fn check(key: &Key, lines: &[String], state: Option<&RingState>) -> (Vec<Found>, u64) {
+    let (mut faults, mut newest_turn) = (Vec::new(), 0);
+    faults.extend(state.iter().flat_map(|state| &state.lost).map(|&(first, last)| Found::Lost { first, last }));
     let mut last: Option<Line> = None;
     for (position, text) in (1..).zip(lines) {
         let Some(line) = Line::read(text) else {
-            faults.push(Fault::Unreadable { position });
+            faults.push(Found::Unreadable { position });
             continue;
         };
         let number = line.number;
-        if !line.is_genuine(key) {
-            faults.push(Fault::Changed { position, number });
+        if line.is_genuine(key) {
+            newest_turn = newest_turn.max(line.number_in("turn").unwrap_or(0));
+        } else {
+            faults.push(Found::Changed { position, number });
         }
-        match (&last, &head) {
-            (Some(last), _) if number != last.number + 1 => {
-                faults.push(Fault::Removed { position, last: last.number, found: number });
+        match (&last, state) {
+            (Some(last), _) if Some(number) != last.number.checked_add(1) => {
+                faults.push(Found::Removed { position, last: last.number, found: number });
             }
-            (Some(last), _) if line.before != last.code => faults.push(Fault::Broken { position, number }),
-            (None, Some(head)) if number != head.first.max(1) || line.before != head.before_first => {
-                faults.push(Fault::CutAtFront { expected: head.first.max(1) });
+            (Some(last), _) if line.before != last.code => faults.push(Found::Broken { position, number }),
+            (None, Some(state)) if number != state.first || !is_after(&line, state) => {
+                faults.push(Found::CutAtFront { expected: state.first });
             }
             _ => {}
         }
         last = Some(line);
     }
-    if let Some(head) = head {
-        let (number, code) = last.map_or((0, String::new()), |line| (line.number, line.code));
-        // A crash can leave one line that the head does not know; that line was checked above like any other.
-        if number < head.last {
-            faults.push(Fault::CutAtEnd { expected: head.last, last: number });
-        } else if number == head.last && code != head.code {
-            faults.push(Fault::Broken { position: lines.len(), number });
+    if let Some(state) = state {
+        // A crash can leave lines that the state does not know; they were checked above like any other.
+        let (number, code) =
+            last.map_or((state.first - 1, state.before_first.clone()), |line| (line.number, line.code));
+        if number < state.last {
+            faults.push(Found::CutAtEnd { expected: state.last, last: number });
+        } else if number == state.last && code != state.code {
+            faults.push(Found::Broken { position: lines.len(), number });
         }
     }
-    Verdict { lines: lines.len(), faults }
+    (faults, newest_turn)
+}
+
+/// The code before the first line is unknown if the line before it is lost.
+fn is_after(line: &Line, state: &RingState) -> bool {
+    line.before == state.before_first || (state.first > 1 && state.before_first.is_empty())
 }

@@ -30,6 +30,11 @@ pub fn ensure_folder(path: &Path) -> Result<(), Untrusted> {
     check(path, &metadata)
 }
 
+/// Creates the folder that a file belongs in, along with its parents.
+pub fn create_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |parent| DirBuilder::new().recursive(true).mode(0o700).create(parent))
+}
+
 /// Opens a file for reading, unless other users can read or write it.
 pub fn open(path: &Path) -> Result<File, Untrusted> {
     let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
@@ -98,23 +103,30 @@ impl Key {
     /// Reads the key from a file, creating it if it is missing. If several servers do so at once, all get the same key.
     pub fn in_file(path: &Path) -> Result<Self, Untrusted> {
         let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
-        if let Some(parent) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(unusable)?;
-        }
         if !path.exists() {
-            let mut bytes = [0; 32];
-            fill_random(&mut bytes).map_err(unusable)?;
-            let file = write_beside(path, &bytes, Permissions::from_mode(0o600)).map_err(unusable)?;
-            match file.persist_noclobber(path) {
-                Ok(_) => {}
-                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(unusable(error.error)),
-            }
+            Self::random().map_err(unusable)?.store(path)?;
         }
         let mut bytes = Vec::new();
         open(path)?.take(33).read_to_end(&mut bytes).map_err(unusable)?;
         let invalid = |_| Untrusted::Invalid { path: path.to_owned(), what: "not a key of 32 bytes" };
         bytes.try_into().map(Self).map_err(invalid)
+    }
+
+    pub fn random() -> io::Result<Self> {
+        let mut bytes = [0; 32];
+        fill_random(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// Writes the key to a file, unless there is one.
+    pub fn store(&self, path: &Path) -> Result<(), Untrusted> {
+        let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
+        create_parent(path).map_err(unusable)?;
+        let file = write_beside(path, &self.0, Permissions::from_mode(0o600)).map_err(unusable)?;
+        match file.persist_noclobber(path) {
+            Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(error.error)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns a message authentication code. Each part is prefixed with its length, so parts cannot be shifted.

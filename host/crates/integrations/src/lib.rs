@@ -148,7 +148,7 @@ impl Integrations {
         };
         let key = answer_cache::Key::new(&integration.name, component.digest, question, &context);
         if let Some((text, age)) = self.inner.answers.get(&key) {
-            self.inner.record.write(entry.cached()).await?;
+            self.inner.record.count(entry.cached(component.digest)).await?;
             return Ok(QueryAnswer::Text(messages::cached(&text, age, self.inner.answers.ttl)));
         }
         let _slot = tokio::select! {
@@ -157,11 +157,12 @@ impl Integrations {
         };
         let (limits, outbound) = (self.limits(), outbound(integration, service));
         let started = Instant::now();
+        let began = self.inner.record.begin(entry.begin(component.digest)).await?;
         let question = build_question(question, context, address);
         let ended = component.ask(question, outbound.gate.clone(), report(call), limits, call.cancelled.clone()).await;
         let (sent, denials) = (outbound.requests.all(), outbound.denials.take());
         let entry = entry.asked(component.digest, &limits, ended.as_ref().ok(), &sent, &denials, started.elapsed());
-        self.inner.record.write(entry).await?;
+        self.inner.record.end(began, entry).await?;
         let end = ended?.end;
         let End::Returned(Reply::Answer(text)) = &end else {
             let message = messages::with_refusals(messages::failure(integration, &end, &limits), &denials);
@@ -193,7 +194,7 @@ impl Integrations {
     }
 
     async fn refuse(&self, entry: AuditEntry, refusal: Refusal) -> Result<QueryAnswer, IntegrationError> {
-        self.inner.record.write(entry.refused(&refusal)).await?;
+        self.inner.record.count(entry.refused(&refusal)).await?;
         Ok(QueryAnswer::Refused(refusal))
     }
 }

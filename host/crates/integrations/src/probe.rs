@@ -58,9 +58,11 @@ impl Integrations {
             }
             Source::File { .. } => Probe::default(),
         };
+        let mut entry = record::AuditEntry::new(integration, "", None);
+        let began = self.inner.record.begin(entry.begin_test()).await?;
         let response = tokio::time::timeout(self.limits().time, send(outbound.gate, &address, &probe)).await;
-        let entry = record::AuditEntry::new(integration, "", None);
-        self.inner.record.write(entry.tested(&outbound.requests.all(), &outbound.denials.take())).await?;
+        let entry = entry.tested(&outbound.requests.all(), &outbound.denials.take());
+        self.inner.record.end(began, entry).await?;
         let response = response.unwrap_or(Err(Error::HttpResponseTimeout));
         Ok(TestReport { component, service: assess(integration, &service, &probe, response) })
     }

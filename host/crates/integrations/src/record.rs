@@ -40,13 +40,25 @@ impl AuditEntry {
     }
 
     /// The answer came from the cache.
-    pub fn cached(self) -> Map<String, Value> {
-        self.complete(json!({"outcome": "answered before"}))
+    pub fn cached(self, digest: Sha256) -> Map<String, Value> {
+        self.complete(json!({"integration_digest": digest.to_string(), "outcome": "answered before"}))
+    }
+
+    /// The service is about to be queried.
+    pub fn begin(&self, digest: Sha256) -> Map<String, Value> {
+        let mut entry = self.0.clone();
+        entry.insert("integration_digest".to_owned(), json!(digest.to_string()));
+        entry
+    }
+
+    /// The service is about to be probed.
+    pub fn begin_test(&mut self) -> Map<String, Value> {
+        self.0.remove("question_digest");
+        self.0.clone()
     }
 
     /// The service was probed by `skillcell integration test`.
-    pub fn tested(mut self, sent: &[LoggedRequest], denials: &[Denial]) -> Map<String, Value> {
-        self.0.remove("question_digest");
+    pub fn tested(self, sent: &[LoggedRequest], denials: &[Denial]) -> Map<String, Value> {
         self.complete(json!({"outcome": "tested", "requests": sent, "denials": denials}))
     }
 

@@ -1,4 +1,4 @@
-//! Runs the scripts of skills: which one may run, what it is granted, and the audit entry of the run.
+//! Runs the scripts of skills: which one may run, what it is granted, and the audit entries of the run.
 //!
 //! Owns the checks before a run ([`check`]), the grants of the operator ([`grants`]), the policy that results from the
 //! grants and what the script asks for ([`policy`]), the queue, and the entries for the audit record ([`record`]). Must not know how a guest is
@@ -24,7 +24,7 @@ pub use options::{Options, Runner};
 pub use policy::Policy;
 pub use record::limits;
 
-use audit::Record;
+use audit::{AuditError, Record};
 use base::place::{Audience, LocalReason};
 use call::Call;
 use catalog::{AskError, Catalog};
@@ -134,10 +134,11 @@ impl Scripts {
         Ok(self.check(request, call).await?.policy)
     }
 
-    /// Runs a script and records the run.
+    /// Runs a script. Its beginning is recorded before it runs, and then its end.
     pub async fn run(&self, request: Request, call: &Call) -> Result<CompletedRun, ScriptError> {
         let Checked { policy, guest, script, access } = self.check(request, call).await?;
         let _slot = self.slot(call).await;
+        let began = self.inner.record.begin(record::run_entry(&policy)).await.map_err(unrecorded)?;
         let running = self.inner.world.run(self.job(&policy, guest, script, access), call.cancelled.clone());
         tokio::pin!(running);
         let mut seconds = 0.0;
@@ -148,9 +149,10 @@ impl Scripts {
             seconds += PROGRESS_INTERVAL.as_secs_f64();
             call.progress.report(seconds, format!("running `{}` for {seconds} s", policy.script));
         };
-        self.write_record(record::run_entry(&policy, finished.as_ref().ok())).await?;
+        let entry = record::ended_entry(&policy, finished.as_ref().ok());
+        self.inner.record.end(began, entry).await.map_err(unrecorded)?;
         for refusal in record::refusal_entries(&policy, finished.as_ref().ok()) {
-            self.write_record(refusal).await?;
+            self.inner.record.count(refusal).await.map_err(unrecorded)?;
         }
         Ok(CompletedRun { policy, finished: finished.map_err(ScriptError::Lost)? })
     }
@@ -168,7 +170,7 @@ impl Scripts {
         }
         match check::check(&self.inner, request.clone(), &call.cancelled).await {
             Err(ScriptError::Denied(denied)) => {
-                self.write_record(record::refused_entry(&request, &denied)).await?;
+                self.inner.record.count(record::refused_entry(&request, &denied)).await.map_err(unrecorded)?;
                 Err(denied.into())
             }
             other => other,
@@ -240,11 +242,10 @@ impl Scripts {
         };
         Job { guest, file, capabilities, limits: policy.limits, quota }
     }
+}
 
-    async fn write_record(&self, entry: serde_json::Map<String, serde_json::Value>) -> Result<(), ScriptError> {
-        let written = self.inner.record.write(entry).await;
-        written.map_err(|error| ScriptError::Unrecorded(LocalReason(error.to_string())))
-    }
+fn unrecorded(error: AuditError) -> ScriptError {
+    ScriptError::Unrecorded(LocalReason(error.to_string()))
 }
 
 /// Leaves the queue when it is dropped.

@@ -13,6 +13,9 @@ use serde_json::{Map, Value, json};
 /// Texts of a request are truncated to this many bytes.
 const MAX_LENGTH: usize = 300;
 
+/// Names of arguments are truncated to this many bytes.
+const MAX_NAME_LENGTH: usize = 64;
+
 /// Refusals of one run that have an entry each. Another one counts the rest.
 const MAX_REFUSALS: usize = 20;
 
@@ -23,6 +26,10 @@ fn truncated(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_LENGTH)]
 }
 
+fn truncated_names<'name>(names: impl Iterator<Item = &'name String>) -> Vec<&'name str> {
+    names.take(MAX_NAMES).map(|name| &name[..name.floor_char_boundary(MAX_NAME_LENGTH)]).collect()
+}
+
 /// The entry of a request that is refused.
 pub fn refused_entry(request: &Request, denied: &Denied) -> Map<String, Value> {
     object(json!({
@@ -30,24 +37,13 @@ pub fn refused_entry(request: &Request, denied: &Denied) -> Map<String, Value> {
         "time": now(),
         "skill": truncated(&request.skill),
         "script": truncated(&request.file),
-        "arguments": request.arguments.keys().take(MAX_NAMES).map(|name| truncated(name)).collect::<Vec<_>>(),
+        "arguments": truncated_names(request.arguments.keys()),
         "reason": reason(&denied.for_audience(Audience::Local)),
     }))
 }
 
-/// The entry of a run. `finished` is `None` if the result was lost.
-pub fn run_entry(policy: &Policy, finished: Option<&Finished>) -> Map<String, Value> {
-    let names: Vec<&str> = policy.argument_names.iter().take(MAX_NAMES).map(|name| truncated(name)).collect();
-    let outcome = finished.map(|finished| {
-        json!({
-            "exit_code": finished.exit_code,
-            "limit_hit": finished.limit_hit,
-            "cancelled": finished.cancelled,
-            "fuel_used": finished.fuel_used,
-            "peak_memory_bytes": finished.peak_memory,
-            "refusals": policy.refusals.len() + finished.denials.len(),
-        })
-    });
+/// The terms of a run, known before it begins.
+pub fn run_entry(policy: &Policy) -> Map<String, Value> {
     let hosts: Vec<String> = policy.hosts.iter().map(ToString::to_string).collect();
     object(json!({
         "kind": "run",
@@ -59,7 +55,7 @@ pub fn run_entry(policy: &Policy, finished: Option<&Finished>) -> Map<String, Va
         "skill_digest": policy.skill_digest,
         "runtime": policy.runner.name(Audience::Local),
         "runtime_digest": policy.runtime_digest,
-        "arguments": names,
+        "arguments": truncated_names(policy.argument_names.iter()),
         "grants": {
             "cwd": policy.working_folder.as_ref().map(|place| place.for_audience(Audience::Local)),
             "read": policy.readable,
@@ -68,9 +64,27 @@ pub fn run_entry(policy: &Policy, finished: Option<&Finished>) -> Map<String, Va
             "hosts": hosts,
         },
         "limits": limits(&policy.limits),
+    }))
+}
+
+/// The entry of a run that ended. `finished` is `None` if the result was lost.
+pub fn ended_entry(policy: &Policy, finished: Option<&Finished>) -> Map<String, Value> {
+    let outcome = finished.map(|finished| {
+        json!({
+            "exit_code": finished.exit_code,
+            "limit_hit": finished.limit_hit,
+            "cancelled": finished.cancelled,
+            "fuel_used": finished.fuel_used,
+            "peak_memory_bytes": finished.peak_memory,
+            "refusals": policy.refusals.len() + finished.denials.len(),
+        })
+    });
+    let mut entry = run_entry(policy);
+    entry.extend(object(json!({
         "outcome": outcome.unwrap_or_else(|| json!("lost")),
         "duration_ms": finished.map(|finished| u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX)),
-    }))
+    })));
+    entry
 }
 
 /// One entry for each thing that was not granted before the run, or denied during it.
