@@ -290,7 +290,9 @@ fn tamper(world: &mut World, older: &BTreeMap<PathBuf, Vec<u8>>) -> String {
             "deleted"
         }
         1 => {
-            files.iter().for_each(|file| fs::remove_file(file).unwrap());
+            for file in &files {
+                fs::remove_file(file).unwrap();
+            }
             "deleted all of the ring of"
         }
         2 => {

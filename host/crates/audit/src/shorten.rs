@@ -25,7 +25,9 @@ fn cut(value: &mut Value, max_text: usize, max_items: usize) {
         }
         Value::Array(items) => {
             items.truncate(max_items);
-            items.iter_mut().for_each(|item| cut(item, max_text, max_items));
+            for item in items {
+                cut(item, max_text, max_items);
+            }
         }
         Value::Object(fields) => fields.values_mut().for_each(|field| cut(field, max_text, max_items)),
         _ => {}

@@ -20,7 +20,7 @@ fn refusal(reason: &str) -> Entry {
     entry(json!({"kind": "refusal", "time": "2026-11-16T06:07:31Z", "reason": reason}))
 }
 
-const NOW: Duration = Duration::from_secs(1_800_000_000);
+const NOW: Duration = Duration::from_hours(500_000);
 
 /// A record with this many lines of runs, and the path of its current file.
 fn filled(count: u64) -> (TempDir, Audit, PathBuf) {
@@ -164,8 +164,9 @@ fn deleted_and_changed_files_are_still_detected_after_they_would_have_been_rotat
         ("the newest", |_, files| fs::remove_file(files.last().unwrap()).unwrap()),
         ("the current one", |audit, _| fs::remove_file(audit.runs.current()).unwrap()),
         ("all", |audit, files| {
-            files.iter().for_each(|file| fs::remove_file(file).unwrap());
-            fs::remove_file(audit.runs.current()).unwrap();
+            for file in files.iter().chain([&audit.runs.current()]) {
+                fs::remove_file(file).unwrap();
+            }
         }),
         ("a line of one", |_, files| {
             let text = fs::read_to_string(&files[3]).unwrap();
@@ -205,7 +206,7 @@ fn planted_files_do_not_make_rotation_remove_more() {
 #[test]
 fn refusals_do_not_push_runs_out() {
     let (_folder, mut audit, _) = filled(0);
-    [&mut audit.runs, &mut audit.refusals].into_iter().for_each(|ring| ring.file_bytes = 20_000);
+    (audit.runs.file_bytes, audit.refusals.file_bytes) = (20_000, 20_000);
     let began = audit.begin(run(0)).unwrap();
     audit.end(began, run(0)).unwrap();
     for number in 0..500 {
@@ -389,4 +390,36 @@ fn tampering_with_a_record_of_the_previous_version_is_detected() {
             assert_eq!(faults(&audit), []);
         }
     }
+}
+
+/// Adds a line as a server of the previous version does.
+fn add_as_before(audit: &Audit, file_bytes: u64) {
+    let path = audit.runs.current();
+    let mut head = Head::read(&audit.head_path(), &audit.key).unwrap().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().len(), head.length, "it has nothing to repair");
+    if head.length >= file_bytes {
+        fs::rename(&path, audit.runs.rotated(head.last)).unwrap();
+        head.length = 0;
+    }
+    let line = Line::new(&audit.key, head.last + 1, &head.code, run(head.last + 1));
+    disk::append(&path, format!("{}\n", line.text).as_bytes()).unwrap();
+    head = Head { last: line.number, code: line.code, length: head.length + line.text.len() as u64 + 1, ..head };
+    head.write(&audit.head_path(), &audit.key).unwrap();
+}
+
+#[test]
+fn servers_of_the_previous_version_may_share_the_record() {
+    let (_folder, audit) = previous();
+    for number in 0..30 {
+        add_as_before(&audit, if number % 4 == 0 { 1 } else { FILE_BYTES });
+        assert_eq!(faults(&audit), []);
+        if number % 3 == 0 {
+            audit.end(audit.begin(run(number)).unwrap(), run(number)).unwrap();
+            audit.count(refusal(&number.to_string()), NOW).unwrap();
+            assert_eq!(faults(&audit), []);
+        }
+    }
+    let verdict = audit.verify().unwrap();
+    let [Removed { ring: "runs", last, .. }] = verdict.removed[..] else { panic!("{verdict:?}") };
+    assert_eq!(verdict.lines as u64, 20 + 30 + 3 * 10 - last);
 }
