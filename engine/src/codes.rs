@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Option<&'static Code> {
 }
 
 /// All codes, sorted by name.
-pub const CODES: [Code; 50] = [
+pub const CODES: [Code; 51] = [
     Code::error(
         "argument-collision",
         "two arguments of a script become the same `SKILL_ARG_` variable",
@@ -93,11 +93,6 @@ pub const CODES: [Code; 50] = [
     )
     .mechanical(),
     Code::warning("invisible-character", "a character is invisible", "remove it").mechanical(),
-    Code::error(
-        "link-within-link",
-        "a link inside a linked folder is not followed",
-        "replace one of the two links with the folder itself",
-    ),
     Code::warning(
         "long-body",
         "a body has more than 500 lines or about 5,000 tokens",
@@ -144,6 +139,11 @@ pub const CODES: [Code; 50] = [
     ),
     Code::error("not-a-file", "a skill file is not a regular file", "replace it with a regular file"),
     Code::error("not-text", "a file is not UTF-8", "save it as UTF-8"),
+    Code::error(
+        "not-walked",
+        "a link leads through a folder that is not walked, such as a hidden one",
+        "copy its target into a folder that is walked",
+    ),
     Code::warning(
         "off-format",
         "a field breaks a rule of the Agent Skills format that strict clients insist on",
@@ -171,6 +171,11 @@ pub const CODES: [Code; 50] = [
     ),
     Code::error("too-large", "a file is larger than the limit", "split it, or raise MAX_FILE_SIZE_MB"),
     Code::error("too-many", "a list has more entries than the limit", "keep those that matter"),
+    Code::error(
+        "too-many-links",
+        "a link has too long a target, leads through too many other links, or too many documents are links",
+        "replace it with what it leads to",
+    ),
     Code::error("unclosed-front-matter", "front matter is not closed", "close it with a line `---`"),
     Code::warning(
         "undeclared-script",

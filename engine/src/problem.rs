@@ -138,10 +138,15 @@ impl Finding {
                 "a link leads outside the root or nowhere",
                 "copy the target into the root, or configure it as a root",
             ),
-            SkipReason::LinkWithinLink => Self::error(
-                "link-within-link",
-                "a link inside a linked folder is not followed",
-                "replace one of the two links with the folder itself",
+            SkipReason::NotWalked => Self::error(
+                "not-walked",
+                "a link leads through a folder that is not walked, such as a hidden one",
+                "copy the target into a folder that is walked, or configure its folder as a root",
+            ),
+            SkipReason::TooManyLinks => Self::error(
+                "too-many-links",
+                "this link is not followed: it has too long a target, leads through too many other links, or too many documents of this root are links",
+                "replace it with what it leads to",
             ),
             SkipReason::NameNotText => Self::error("name-not-text", "the name is not UTF-8", "rename it"),
         }

@@ -157,10 +157,10 @@ fn a_folder_that_becomes_a_link_is_served_once() {
 #[test]
 fn a_dangling_link_is_followed_once_its_target_exists() {
     let library = library(&SMALL);
-    symlink(".store/late.md", library.path().join("late.md")).unwrap();
+    symlink("store/late.txt", library.path().join("late.md")).unwrap();
     let mut session = serve(library.path()).start();
     assert_eq!(names(&mut session), ["forms", "pdf"]);
-    write_files(library.path(), &[(".store/late.md", SMALL[0].1)]);
+    write_files(library.path(), &[("store/late.txt", SMALL[0].1)]);
     assert_eq!(names(&mut session), ["forms", "late", "pdf"]);
 }
 
@@ -206,11 +206,11 @@ fn wait_until_no_scan(session: &mut Session, ask: impl Fn(&mut Session)) {
 #[test]
 fn a_dangling_link_costs_no_scan_until_its_target_appears() {
     let library = library(&SMALL);
-    std::fs::create_dir(library.path().join(".store")).unwrap();
-    symlink(".store/rules.md", library.path().join("_root.md")).unwrap();
+    std::fs::create_dir(library.path().join("store")).unwrap();
+    symlink("store/rules.txt", library.path().join("_root.md")).unwrap();
     let mut session = serve(library.path()).arg("--verbose").start();
     wait_until_no_scan(&mut session, |session| drop(content(session, "forms")));
-    write_files(library.path(), &[(".store/rules.md", "---\nkeywords: [all]\ndescription: d\n---\nFirst rule.\n")]);
+    write_files(library.path(), &[("store/rules.txt", "---\nkeywords: [all]\ndescription: d\n---\nFirst rule.\n")]);
     assert!(content(&mut session, "forms").as_str().unwrap().contains("First rule."));
 }
 

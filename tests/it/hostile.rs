@@ -78,6 +78,70 @@ fn links_that_leave_the_root_are_not_followed() {
 }
 
 #[test]
+fn a_link_is_not_a_way_into_a_folder_that_is_not_walked() {
+    let library = library(&SMALL);
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: hunter2\n---\nhunter2\n");
+    for folder in [".hidden", "node_modules", "target"] {
+        write_files(library.path(), &[(&format!("{folder}/deep/SKILL.md"), &skill("deep"))]);
+    }
+    let at = |name: &str| library.path().join(name);
+    write_files(library.path(), &[("pdf/.secret/a.txt", "hunter2"), ("pdf/.env", "hunter2")]);
+    for (path, target) in [
+        ("folder", ".hidden/deep"),
+        ("parent", ".hidden"),
+        ("packages", "node_modules/deep"),
+        ("built.md", "target/deep/SKILL.md"),
+        ("file.md", ".hidden/deep/SKILL.md"),
+        ("again", "folder"),
+        ("pdf/shown", ".secret"),
+        ("pdf/env.txt", ".env"),
+    ] {
+        symlink(target, at(path)).unwrap();
+    }
+    let mut session = serve(library.path()).start();
+    let not_walked: Vec<(String, String)> =
+        ["again", "built.md", "file.md", "folder", "packages", "parent", "pdf/env.txt", "pdf/shown"]
+            .map(|path| (path.to_owned(), "not-walked".to_owned()))
+            .into();
+    assert_eq!(problems(&mut session, "code"), not_walked);
+    for (tool, arguments) in [
+        ("skills_list", json!({"includeBody": true})),
+        ("list_skills", json!({})),
+        ("skill-resource", json!({"skill": "pdf", "path": ""})),
+        ("skill-resource", json!({"skill": "pdf", "path": "shown"})),
+        ("skill-resource", json!({"skill": "pdf", "path": "shown/a.txt"})),
+        ("get_asset", json!({"skill_path": "pdf", "file": "env.txt"})),
+        ("skill", json!({"name": "deep"})),
+    ] {
+        let answer = session.call(tool, arguments).to_string();
+        assert!(!answer.contains("hunter2"), "{tool}: {answer}");
+    }
+    let files = session.call("skill-resource", json!({"skill": "pdf", "path": ""})).to_string();
+    assert!(!files.contains("env.txt") && !files.contains("shown"), "{files}");
+    still_answers(&mut session);
+}
+
+/// A chain of links, each with as many names as fit, and many links into it.
+#[test]
+fn links_into_a_chain_of_links_cost_no_more_than_files() {
+    let library = library(&SMALL);
+    write_files(library.path(), &[("chain/x/end.md", SMALL[0].1)]);
+    let detour = "x/../".repeat(700);
+    for number in 0..38 {
+        let next = if number == 37 { "x".to_owned() } else { format!("{}", number + 1) };
+        symlink(format!("{detour}{next}"), library.path().join(format!("chain/{number}"))).unwrap();
+    }
+    std::fs::create_dir(library.path().join("wide")).unwrap();
+    for number in 0..5_000 {
+        symlink("../chain/0", library.path().join(format!("wide/{number}.md"))).unwrap();
+    }
+    let mut session = serve(library.path()).start();
+    still_answers(&mut session);
+    let codes = problems(&mut session, "code");
+    assert!(codes.contains(&("wide/0.md".to_owned(), "too-many-links".to_owned())), "{codes:?}");
+}
+
+#[test]
 fn a_folder_swapped_for_a_link_while_it_is_read_leaks_nothing() {
     let outside = library(&[("notes.txt", "hunter2")]);
     let library = library(&SMALL);

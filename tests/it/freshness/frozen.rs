@@ -27,14 +27,14 @@ const FILES: [(&str, &str); 6] = [
     ("tool/show.sh", SCRIPT),
     ("tool/a.txt", "first"),
     ("tool/node_modules/lib/b.txt", "first"),
-    (".store/real/SKILL.md", "---\nname: real\ndescription: Linked\n---\nOnce.\n"),
-    (".store/real/c.txt", "first"),
+    ("store/real/SKILL.md", "---\nname: real\ndescription: Linked\n---\nOnce.\n"),
+    ("store/real/c.txt", "first"),
 ];
 
 fn scene() -> TempDir {
     let folder = library(&SMALL);
     write_files(folder.path(), &FILES);
-    symlink(".store/real", folder.path().join("linked")).unwrap();
+    symlink("store/real", folder.path().join("linked")).unwrap();
     symlink("/etc", folder.path().join("outside")).unwrap();
     symlink("tool/a.txt", folder.path().join("tool.txt")).unwrap();
     folder
@@ -98,7 +98,7 @@ fn a_static_server_serves_the_state_at_its_start() {
                 ("tool/node_modules/lib/b.txt", era),
             ],
         );
-        fs::remove_dir_all(at(".store")).unwrap();
+        fs::remove_dir_all(at("store")).unwrap();
         fs::remove_file(at("forms.md")).unwrap();
         assert_eq!(answers_to_everything(&mut session), before, "{era}");
         assert_eq!(session.call("skill", json!({"name": "new"}))["isError"], true);

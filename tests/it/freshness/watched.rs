@@ -41,15 +41,16 @@ fn folders_that_are_never_walked_are_not_watched() {
 }
 
 #[test]
-fn the_target_folder_of_a_link_is_watched() {
-    let library = library(&[SMALL[0], (".store/pdf/SKILL.md", SMALL[1].1)]);
-    symlink(".store/pdf", library.path().join("pdf")).unwrap();
+fn the_target_of_a_link_is_watched() {
+    let library = library(&[SMALL[0], ("store/pdf.txt", SMALL[1].1)]);
+    std::fs::create_dir(library.path().join("pdf")).unwrap();
+    symlink("../store/pdf.txt", library.path().join("pdf/SKILL.md")).unwrap();
     let mut session = serve(library.path()).arg("--verbose").start();
     assert_eq!(names(&mut session), ["forms", "pdf"]);
     wait_until_announcing(&session);
     assert_announced_by_watcher(&mut session, |_, number| {
         let text = SMALL[1].1.replace("Read", &format!("Edition {number} of"));
-        put_file(library.path(), ".store/pdf/SKILL.md", text);
+        put_file(library.path(), "store/pdf.txt", text);
     });
 }
 

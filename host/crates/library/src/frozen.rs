@@ -2,6 +2,7 @@
 
 mod freeze;
 
+use crate::links::MAX_LINKS;
 use crate::reading;
 use crate::resources::{Entry, Target};
 use crate::scan;
@@ -13,9 +14,6 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::SystemTime;
-
-/// As many links in a row as Linux follows.
-const MAX_LINKS: usize = 40;
 
 /// How much more of all roots can be kept in memory.
 #[derive(Debug, Clone, Copy)]

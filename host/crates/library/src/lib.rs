@@ -9,6 +9,7 @@
 
 pub mod files;
 pub mod frozen;
+pub mod links;
 pub mod reading;
 pub mod resources;
 pub mod roots;

@@ -1,12 +1,13 @@
 //! Reads files and folders below a root, and nothing outside.
 
+use crate::links::{LinkTarget, Links};
 use crate::resources::{Entry, EntryKind, Target};
 use crate::stamp::Stamp;
+use bindings::catalog::SkipReason;
 use bindings::library::{Oversize, ReadError};
 use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 use std::io::{self, ErrorKind, Read};
-use std::path::Component;
 
 /// How often a file that changes while it is read is read again.
 const MAX_ATTEMPTS: usize = 3;
@@ -81,11 +82,13 @@ pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
 }
 
-/// Whether the target of a path is in a hidden file or folder.
+/// Whether the target of a path is in a hidden file or folder, or behind a link that is not followed.
 pub fn leads_to_hidden(folder: &Dir, path: &str) -> bool {
-    let hidden =
-        |part: Component<'_>| matches!(part, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."));
-    folder.canonicalize(path).is_ok_and(|real| real.components().any(hidden))
+    match Links::new(folder, |_, _| true).resolve(path) {
+        Ok(LinkTarget::Folder(target) | LinkTarget::File(target)) => target.split('/').any(is_hidden),
+        // Otherwise opening it fails.
+        Err(reason) => reason == SkipReason::TooManyLinks,
+    }
 }
 
 fn stat_regular_file(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {

@@ -44,10 +44,13 @@ pub enum Target {
 }
 
 impl ResourceFolder {
-    /// Opens a folder inside, or this one if the path is empty.
+    /// Opens a folder inside, or this one if the path is empty. Refuses links to hidden folders.
     pub fn open(&self, path: &str) -> Result<Self, ReadError> {
         if path.is_empty() {
             return Ok(self.clone());
+        }
+        if self.leads_to_hidden(path) {
+            return Err(ReadError::OutsideRoot);
         }
         match self {
             Self::OnDisk(folder) => Ok(Self::OnDisk(Arc::new(folder.open_dir(path).map_err(reading::read_error)?))),
@@ -66,8 +69,11 @@ impl ResourceFolder {
         }
     }
 
-    /// Returns what is at a path, through links.
+    /// Returns what is at a path, through links that do not lead to hidden files.
     pub fn target(&self, path: &str) -> Option<Target> {
+        if self.leads_to_hidden(path) {
+            return None;
+        }
         match self {
             Self::OnDisk(folder) => reading::target(folder, path),
             Self::Frozen(folder) => folder.target(path),
@@ -86,8 +92,11 @@ impl ResourceFolder {
         }
     }
 
-    /// Lists a folder, in any order.
+    /// Lists a folder, in any order. Refuses links to hidden folders.
     pub fn entries(&self, path: &str) -> io::Result<Vec<Entry>> {
+        if self.leads_to_hidden(path) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         match self {
             Self::OnDisk(folder) => reading::entries(folder, path),
             Self::Frozen(folder) => folder.entries(path),

@@ -6,9 +6,10 @@ mod patch;
 
 pub use patch::{Patch, patch};
 
+use crate::links::{Followed, LinkTarget, Links};
 use crate::reading;
 use crate::roots::SkillRoot;
-use crate::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snapshot};
+use crate::snapshot::{File, Files, Folder, Folders, RootSnapshot, Snapshot, document_path};
 use crate::stamp::Stamp;
 use crate::sync_cookie::DirtyRoot;
 use bindings::catalog::{Change, Listing, SkipReason, SkippedEntry};
@@ -20,6 +21,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// Maximum depth of folders below a root.
+const MAX_DEPTH: usize = 10;
 
 /// Folders that by convention hold generated or third-party files.
 pub const NEVER_WALKED: [&str; 2] = ["node_modules", "target"];
@@ -145,6 +149,17 @@ fn scan_once(
     Ok(Some(scan))
 }
 
+/// Maximum number of documents of a root that are read through links, so that one large file does not count as thousands.
+const MAX_LINKED_DOCUMENTS: usize = 100;
+
+/// Follows links as far as scans walk: what links lead to is also watched.
+pub fn links<'a>(handle: &'a Dir, root: &'a SkillRoot) -> Links<'a> {
+    Links::new(handle, move |path, is_folder| {
+        let is_hidden = reading::is_hidden(path.rsplit('/').next().unwrap_or(path));
+        !is_hidden && (!is_folder || is_walked(root, path) && depth(path) <= MAX_DEPTH)
+    })
+}
+
 /// Whether a path has no folder that is never walked, and is not a nested root.
 pub fn is_walked(root: &SkillRoot, path: &str) -> bool {
     !path.split('/').any(|segment| NEVER_WALKED.contains(&segment)) && !root.skip.contains(path)
@@ -218,15 +233,20 @@ impl RootScan<'_> {
         candidates: &Candidates,
     ) -> Result<Option<Changed>, ScanError> {
         let is_new = before.folders.is_empty();
-        let dirty_folders = if is_new { vec![String::new()] } else { candidates.dirty_folders(&handle) };
-        let dirty_files = candidates.dirty_files(&handle);
-        if dirty_folders.is_empty() && dirty_files.is_empty() {
+        let links = links(&handle, self.root);
+        let dirty_folders = if is_new { vec![String::new()] } else { candidates.dirty_folders(&handle, &links) };
+        let any_folders = !dirty_folders.is_empty();
+        let (mut changes, mut folders) = (Vec::new(), Arc::clone(&before.folders));
+        if any_folders {
+            let folders = Arc::make_mut(&mut folders);
+            self.list(&handle, &links, dirty_folders, folders, &mut changes);
+            self.limit_linked_documents(folders, &mut changes);
+        }
+        let dirty_files = candidates.dirty_files(&handle, &folders);
+        if !any_folders && dirty_files.is_empty() {
             return Ok(None);
         }
-        let (mut changes, mut folders) = (Vec::new(), Arc::clone(&before.folders));
-        if !dirty_folders.is_empty() {
-            self.list(&handle, dirty_folders, Arc::make_mut(&mut folders), &mut changes);
-        }
+        drop(links);
         let files = self.reread(&handle, before.files(), &dirty_files, &folders, &mut changes);
         // As in `scan_all`, for the folders and files in the root.
         if before.folder.is_some() && self.out_of_files.load(Ordering::Acquire) {
@@ -241,10 +261,17 @@ impl RootScan<'_> {
     }
 
     /// Lists these folders and the new ones below them, level by level.
-    fn list(&self, handle: &Dir, dirty: Vec<String>, folders: &mut Folders, changes: &mut Vec<Change>) {
+    fn list(
+        &self,
+        handle: &Dir,
+        links: &Links<'_>,
+        dirty: Vec<String>,
+        folders: &mut Folders,
+        changes: &mut Vec<Change>,
+    ) {
         let mut level = dirty;
         while !level.is_empty() {
-            let listed = in_parallel(&level, |path| self.list_folder(handle, path));
+            let listed = in_parallel(&level, |path| self.list_folder(handle, links, path));
             let mut next = Vec::new();
             for (path, folder) in level.iter().zip(listed) {
                 // The parent was listed just before, and may no longer have this folder.
@@ -273,6 +300,31 @@ impl RootScan<'_> {
                 folders.insert(path.as_str().into(), Arc::new(folder));
             }
             level = next;
+        }
+    }
+
+    /// Reads the first few documents that are links, and skips the others.
+    fn limit_linked_documents(&self, folders: &mut Folders, changes: &mut Vec<Change>) {
+        let mut left = MAX_LINKED_DOCUMENTS;
+        for (path, folder) in folders.iter_mut().filter(|(_, folder)| !folder.links.is_empty()) {
+            let is_document_link = |(name, target): &(&String, &Followed)| {
+                matches!(target, Ok(LinkTarget::File(_))) && is_document(path, name)
+            };
+            let names: Vec<String> =
+                folder.links.iter().filter(is_document_link).map(|(name, _)| name.clone()).collect();
+            let (read, skipped) = names.split_at(left.min(names.len()));
+            left -= read.len();
+            let is_read = |name: &String| contains(&folder.files, name);
+            if read.iter().all(is_read) && !skipped.iter().any(is_read) {
+                continue;
+            }
+            let folder = Arc::make_mut(folder);
+            folder.files.retain(|name| !contains(&names, name));
+            folder.files.extend_from_slice(read);
+            folder.skipped.retain(|(name, _)| !contains(&names, name));
+            folder.skipped.extend(skipped.iter().map(|name| (name.clone(), SkipReason::TooManyLinks)));
+            folder.sort();
+            changes.push(listing(self.number, path, folder));
         }
     }
 
@@ -305,7 +357,7 @@ impl RootScan<'_> {
             });
         }
         let dirty: Vec<&Arc<str>> = dirty.iter().filter(|path| files.contains_key(*path)).collect();
-        let read = in_parallel(&dirty, |path| File::read(Some(handle), path, self.file_limit));
+        let read = in_parallel(&dirty, |path| File::read(Some(handle), document_path(folders, path), self.file_limit));
         for (path, now) in dirty.into_iter().zip(read) {
             self.out_of_files.fetch_or(now.is_out_of_files(), Ordering::AcqRel);
             let before = files.insert(Arc::clone(path), Arc::new(now));
@@ -321,6 +373,16 @@ impl RootScan<'_> {
     }
 }
 
+/// Number of segments of a path below the root.
+fn depth(path: &str) -> usize {
+    path.split('/').filter(|segment| !segment.is_empty()).count()
+}
+
+/// Whether the engine reads a file of this name in this folder.
+fn is_document(folder: &str, name: &str) -> bool {
+    name.ends_with(".md") || folder.is_empty() && name == "config.yaml"
+}
+
 /// Searches a sorted list of names.
 fn contains(names: &[String], name: &str) -> bool {
     names.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
@@ -331,7 +393,7 @@ fn listing(root: u32, path: &str, folder: &Folder) -> Change {
     Change::Folder(Listing {
         folder: Location { root, path: path.to_owned() },
         files: folder.files.clone(),
-        folders: [folder.folders.as_slice(), &folder.links].concat(),
+        folders: folder.folders.iter().chain(folder.folder_links()).cloned().collect(),
         skipped: folder.skipped.iter().map(skipped).collect(),
     })
 }
@@ -361,3 +423,6 @@ pub fn join(folder: &str, name: &str) -> String {
 pub fn or_dot(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
+
+#[cfg(test)]
+mod tests;

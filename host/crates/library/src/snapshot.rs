@@ -1,6 +1,7 @@
 //! The state of all roots at one moment: the folders as listed, the files as read.
 
 use crate::frozen::{FreezeBudget, FrozenRoot, NotFrozen};
+use crate::links::{Followed, LinkTarget, Links};
 use crate::reading;
 use crate::resources::{ResourceFolder, within_limit};
 use crate::roots::SkillRoot;
@@ -51,25 +52,58 @@ pub struct Folder {
     pub files: Vec<String>,
     /// Folders that are walked.
     pub folders: Vec<String>,
-    /// Links to folders that are walked at their own path.
-    pub links: Vec<String>,
+    /// Links, and where they lead. Folders they lead to are walked at their own path.
+    pub links: BTreeMap<String, Followed>,
     pub skipped: Vec<(String, SkipReason)>,
-    /// Whether any entry is a link.
-    pub has_links: bool,
 }
+
+/// How many links that lead nowhere are followed again, per folder, for a question about a single skill.
+const MAX_RECHECKED_LINKS: usize = 100;
 
 impl Folder {
     pub fn empty(stamp: Stamp) -> Self {
         let (files, folders, links, skipped) = Default::default();
-        Self { stamp, files, folders, links, skipped, has_links: false }
+        Self { stamp, files, folders, links, skipped }
     }
 
-    /// Compares with the folder on disk.
-    pub fn freshness(&self, root: &Dir, path: &str) -> Freshness {
-        // May follow a link out of the root, because it only checks times; listing does not.
+    /// Compares with the folder on disk, and with where its links lead.
+    pub fn freshness(&self, root: &Dir, path: &str, links: &Links<'_>) -> Freshness {
+        self.compare(root, path, links, self.links.iter())
+    }
+
+    /// Like [`freshness`](Self::freshness), but follows few links, and only those that led nowhere. A link to a file is compared
+    /// with the file.
+    pub fn quick_freshness(&self, root: &Dir, path: &str, links: &Links<'_>) -> Freshness {
+        let nowhere = self.links.iter().filter(|(_, followed)| **followed == Err(SkipReason::OutsideRoot));
+        self.compare(root, path, links, nowhere.take(MAX_RECHECKED_LINKS))
+    }
+
+    fn compare<'a>(
+        &self,
+        root: &Dir,
+        path: &str,
+        links: &Links<'_>,
+        mut followed: impl Iterator<Item = (&'a String, &'a Followed)>,
+    ) -> Freshness {
+        let is_readable = self.skipped.iter().all(|(_, reason)| *reason != SkipReason::NoPermission);
+        let leads_elsewhere = |(name, before): (&String, &Followed)| links.follow(&scan::join(path, name)) != *before;
+        if !is_readable || followed.any(leads_elsewhere) {
+            return Freshness::Stale;
+        }
         let stat = statat(root, scan::or_dot(path), AtFlags::empty());
-        let freshness = stat.map_or(Freshness::Stale, |stat| self.stamp.freshness(&stat));
-        if self.skipped.iter().all(|skipped| is_unchanged(root, path, skipped)) { freshness } else { Freshness::Stale }
+        stat.map_or(Freshness::Stale, |stat| self.stamp.freshness(&stat))
+    }
+
+    /// The links to folders.
+    pub fn folder_links(&self) -> impl Iterator<Item = &String> {
+        let is_folder = |followed: &Followed| matches!(followed, Ok(LinkTarget::Folder(_)));
+        self.links.iter().filter(move |(_, followed)| is_folder(followed)).map(|(name, _)| name)
+    }
+
+    pub fn sort(&mut self) {
+        self.files.sort_unstable();
+        self.folders.sort_unstable();
+        self.skipped.sort_unstable_by(|left, right| left.0.cmp(&right.0));
     }
 
     /// Returns a copy that the next scan lists again.
@@ -79,17 +113,17 @@ impl Folder {
 
     /// Whether both look the same to the engine.
     pub fn has_same_entries(&self, other: &Self) -> bool {
-        (&self.files, &self.folders, &self.links, &self.skipped)
-            == (&other.files, &other.folders, &other.links, &other.skipped)
+        (&self.files, &self.folders, &self.skipped) == (&other.files, &other.folders, &other.skipped)
+            && self.folder_links().eq(other.folder_links())
     }
 }
 
-/// Whether the reason for skipping an entry persists. The times of the folder do not always show it.
-fn is_unchanged(root: &Dir, folder: &str, (name, reason): &(String, SkipReason)) -> bool {
-    match reason {
-        SkipReason::OutsideRoot => root.metadata(scan::join(folder, name)).is_err(),
-        SkipReason::NameNotText | SkipReason::TooDeep => true,
-        SkipReason::LinkWithinLink | SkipReason::NoPermission => false,
+/// Returns the path, free of links, at which to read a document.
+pub fn document_path<'a>(folders: &'a Folders, path: &'a str) -> &'a str {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match folders.get(folder).and_then(|folder| folder.links.get(name)) {
+        Some(Ok(LinkTarget::File(target))) => target,
+        _ => path,
     }
 }
 
@@ -148,7 +182,7 @@ impl RootSnapshot {
         }
         let file = Arc::new(match &self.frozen {
             Some(frozen) => File::frozen(frozen, path, limit),
-            None => File::read(self.folder.as_deref(), path, limit),
+            None => File::read(self.folder.as_deref(), document_path(&self.folders, path), limit),
         });
         files.insert(path.into(), file.clone());
         file
@@ -169,21 +203,31 @@ impl RootSnapshot {
         same_device && self.with_files(|files| files.values().all(has_one_path))
     }
 
-    fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
-        let known = self.with_files(|files| files.get(path).cloned());
-        // A file that was not read is fresh only if it does not exist.
-        let unread = || match statat(folder, path, AtFlags::empty()) {
-            Err(rustix::io::Errno::NOENT) => Freshness::Fresh,
-            Ok(_) | Err(_) => Freshness::Stale,
-        };
-        let file = known.map_or_else(unread, |file| file.freshness(folder, path));
-        let parent_end = |path: &str| path.rfind('/').unwrap_or(0);
-        let ends = std::iter::successors(Some(parent_end(path)), |end| (*end > 0).then(|| parent_end(&path[..*end])));
-        let folders = ends.map(|end| {
-            let parent = &path[..end];
-            self.folders.get(parent).map_or(Freshness::Stale, |known| known.freshness(folder, parent))
+    /// Compares these files, and the entries of the folders above them, with the disk.
+    fn freshness(&self, folder: &Dir, paths: &BTreeSet<&str>, links: &Links<'_>) -> Freshness {
+        let files = paths.iter().map(|path| self.file_freshness(folder, path, links));
+        let parents: BTreeSet<&str> =
+            paths.iter().flat_map(|path| std::iter::successors(parent(path), parent)).collect();
+        let folders = parents.into_iter().map(|parent| {
+            let known = self.folders.get(parent);
+            known.map_or(Freshness::Stale, |known| known.quick_freshness(folder, parent, links))
         });
-        folders.fold(file, Freshness::max)
+        files.chain(folders).max().unwrap_or(Freshness::Fresh)
+    }
+
+    fn file_freshness(&self, folder: &Dir, path: &str, links: &Links<'_>) -> Freshness {
+        let target = document_path(&self.folders, path);
+        match self.with_files(|files| files.get(path).cloned()) {
+            Some(_) if target != path && links.follow(path) != Ok(LinkTarget::File(target.to_owned())) => {
+                Freshness::Stale
+            }
+            Some(file) => file.freshness(folder, target),
+            // A file that was not read is fresh only if it does not exist.
+            None => match statat(folder, path, AtFlags::empty()) {
+                Err(rustix::io::Errno::NOENT) => Freshness::Fresh,
+                Ok(_) | Err(_) => Freshness::Stale,
+            },
+        }
     }
 }
 
@@ -242,16 +286,22 @@ impl Snapshot {
 
     /// Compares these files, and the entries of the folders above them, with the disk.
     pub fn freshness(&self, roots: &[SkillRoot], files: &[Location]) -> Freshness {
-        let of_file = |Location { root: number, path }: &Location| {
-            let known = roots.get(*number as usize).zip(self.root(*number));
+        let mut by_root: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        for file in files {
+            by_root.entry(file.root).or_default().insert(&file.path);
+        }
+        let of_root = |(number, paths): (u32, BTreeSet<&str>)| {
+            let Some((root, known)) = roots.get(number as usize).zip(self.root(number)) else {
+                return Freshness::Stale;
+            };
             // Opened again, because the root may have been replaced.
-            match known.map(|(root, known)| (root.open(), known)) {
-                Some((Ok(folder), known)) => known.freshness(&folder, path),
-                Some((Err(_), known)) if known.folder.is_none() => Freshness::Fresh,
-                _ => Freshness::Stale,
+            match root.open() {
+                Ok(folder) => known.freshness(&folder, &paths, &scan::links(&folder, root)),
+                Err(_) if known.folder.is_none() => Freshness::Fresh,
+                Err(_) => Freshness::Stale,
             }
         };
-        files.iter().map(of_file).max().unwrap_or(Freshness::Fresh)
+        by_root.into_iter().map(of_root).max().unwrap_or(Freshness::Fresh)
     }
 }
 
@@ -286,10 +336,14 @@ impl File {
 
     /// Compares with the file on disk.
     pub fn freshness(&self, folder: &Dir, path: &str) -> Freshness {
-        // May follow a link out of the root, because it only checks times and size; reading does not.
         let stat = statat(folder, path, AtFlags::empty());
         self.stamp.zip(stat.ok()).map_or(Freshness::Stale, |(stamp, stat)| stamp.freshness(&stat))
     }
+}
+
+/// The folder that contains a path, unless the path is the root.
+fn parent<'a>(path: &&'a str) -> Option<&'a str> {
+    (!path.is_empty()).then(|| path.rsplit_once('/').map_or("", |(parent, _)| parent))
 }
 
 fn text(bytes: Vec<u8>) -> Result<Arc<str>, ReadError> {

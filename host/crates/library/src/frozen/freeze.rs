@@ -1,6 +1,7 @@
 //! Reads folders of a root into memory.
 
-use super::{FreezeBudget, FrozenFile, FrozenRoot, MAX_LINKS, Node, NotFrozen};
+use super::{FreezeBudget, FrozenFile, FrozenRoot, Node, NotFrozen};
+use crate::links::{Kind, LinkTarget, Links};
 use crate::reading;
 use crate::resources::{Entry, EntryKind, Target};
 use crate::scan;
@@ -20,6 +21,7 @@ pub struct Freezer<'a> {
     /// Paths that were read, free of links.
     seen: BTreeSet<String>,
     queue: Vec<String>,
+    links: Links<'a>,
 }
 
 impl<'a> Freezer<'a> {
@@ -27,7 +29,7 @@ impl<'a> Freezer<'a> {
         let mut root = FrozenRoot::default();
         root.nodes.insert(String::new(), Node::Folder(Some(Vec::new())));
         let (tops, seen, queue) = Default::default();
-        Self { folder, budget, root, tops, seen, queue }
+        Self { folder, budget, root, tops, seen, queue, links: Links::new(folder, |_, _| true) }
     }
 
     /// Reads everything below these folders that is not hidden.
@@ -47,6 +49,19 @@ impl<'a> Freezer<'a> {
                 Some(Target::Other) => drop(self.root.nodes.insert(path, Node::Other)),
                 // Removed since it was listed.
                 None => {}
+            }
+        }
+        // The folders and links that paths lead through, even hidden ones.
+        for (path, kind) in self.links.passed() {
+            match kind {
+                Kind::Folder => {
+                    self.root.nodes.entry(path).or_insert_with(|| Node::Folder(Some(Vec::new())));
+                }
+                // One that is not followed on disk must not be followed here.
+                Kind::Link(target) => {
+                    self.root.nodes.insert(path, Node::Link(target.unwrap_or_else(|| "/".to_owned())));
+                }
+                Kind::File => {}
             }
         }
         Ok(self.root)
@@ -84,35 +99,12 @@ impl<'a> Freezer<'a> {
         std::iter::once("").chain(above).chain([path]).any(|top| self.tops.contains(top))
     }
 
-    /// Adds all folders and links that a path passes through, even hidden ones, and returns where it leads.
-    fn follow(&mut self, path: &str) -> Option<String> {
-        let names = |path: &str| -> Vec<String> { path.split('/').rev().map(str::to_owned).collect() };
-        let (mut here, mut remaining, mut links) = (String::new(), names(path), 0);
-        while let Some(name) = remaining.pop() {
-            match name.as_str() {
-                "" | "." => {}
-                ".." if here.is_empty() => return None,
-                ".." => here.truncate(here.rfind('/').unwrap_or(0)),
-                _ => {
-                    let next = scan::join(&here, &name);
-                    let metadata = self.folder.symlink_metadata(&next).ok()?;
-                    if !metadata.is_symlink() {
-                        if metadata.is_dir() {
-                            self.root.nodes.entry(next.clone()).or_insert_with(|| Node::Folder(Some(Vec::new())));
-                        }
-                        here = next;
-                        continue;
-                    }
-                    let target = self.folder.read_link_contents(&next).ok()?.into_os_string().into_string().ok()?;
-                    remaining.extend(names(&target));
-                    let is_followed = links < MAX_LINKS && !target.starts_with('/');
-                    self.root.nodes.insert(next, Node::Link(target));
-                    is_followed.then_some(())?;
-                    links += 1;
-                }
-            }
+    /// Returns where a path leads.
+    fn follow(&self, path: &str) -> Option<String> {
+        match self.links.resolve(path) {
+            Ok(LinkTarget::Folder(target) | LinkTarget::File(target)) => Some(target),
+            Err(_) => None,
         }
-        Some(here)
     }
 
     fn freeze_file(&mut self, path: String, size: u64) -> Result<(), NotFrozen> {

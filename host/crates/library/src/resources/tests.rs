@@ -42,6 +42,7 @@ fn scene() -> TempDir {
         ("skill/.secret/next", "../lib"),
         ("skill/repo", ".."),
         ("linked", ".store/real"),
+        ("alias", "skill"),
         ("plain/k.md", "../skill/a.txt"),
     ] {
         symlink(target, at(path)).unwrap();
@@ -54,7 +55,7 @@ fn scene() -> TempDir {
 
 fn both(folder: &Path) -> [ResourceFolder; 2] {
     let opened = Arc::new(Dir::open_ambient_dir(folder, ambient_authority()).unwrap());
-    let frozen = FrozenRoot::read(&opened, ["skill", "linked"], &mut FreezeBudget::default()).unwrap();
+    let frozen = FrozenRoot::read(&opened, ["skill", "alias"], &mut FreezeBudget::default()).unwrap();
     [ResourceFolder::OnDisk(opened), ResourceFolder::Frozen(Arc::new(frozen).top())]
 }
 
@@ -84,20 +85,36 @@ fn a_frozen_folder_answers_as_the_disk_did() {
     let second = deeper(&first);
     let third = deeper(&second);
     let paths = [first, second, third].concat();
-    for base in ["skill", "skill/lib", "skill/to-folder", "linked"] {
+    for base in ["skill", "skill/lib", "skill/to-folder", "alias"] {
         let (disk, frozen) = (disk.open(base).unwrap(), frozen.open(base).unwrap());
         for path in &paths {
             assert_eq!(describe(&frozen, path), describe(&disk, path), "{path} in {base}");
         }
         assert_eq!((frozen.list_files(""), frozen.target("")), (disk.list_files(""), Some(Target::Folder)));
     }
-    let opened = "skill/away skill/nowhere missing skill/a.txt skill/out skill/../skill/lib ../x skill/repo";
+    let opened = "skill/away skill/nowhere missing skill/a.txt skill/out skill/../skill/lib ../x skill/repo linked";
     for path in opened.split_whitespace() {
         assert_eq!(frozen.open(path).is_err(), disk.open(path).is_err(), "{path}");
     }
     let ResourceFolder::Frozen(frozen) = frozen else { panic!("it is frozen") };
     for path in ["plain/f.md", "target/g.md", "config.yaml"] {
         assert!(frozen.read(path).is_err(), "{path} does not belong to a skill");
+    }
+}
+
+#[test]
+fn nothing_hidden_is_served_through_a_link() {
+    let scene = scene();
+    symlink(".secret", scene.path().join("skill/shown")).unwrap();
+    for folder in both(scene.path()) {
+        assert!(folder.open("linked").is_err());
+        let skill = folder.open("skill").unwrap();
+        for path in ["shown", "shown/key.txt", "to-hidden"] {
+            assert!(skill.open(path).is_err() && skill.read(path, LIMIT).is_err(), "{path}");
+            assert!(skill.target(path).is_none() && skill.entries(path).is_err(), "{path}");
+            assert_eq!(skill.list_files(path), [""; 0], "{path}");
+        }
+        assert!(!skill.list_files("").contains(&"to-hidden".to_owned()));
     }
 }
 

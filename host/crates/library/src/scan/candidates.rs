@@ -1,9 +1,10 @@
 //! The folders and files that a scan compares with the disk.
 
-use super::{NEVER_WALKED, in_parallel, or_dot};
+use super::{NEVER_WALKED, in_parallel, join, or_dot};
+use crate::links::Links;
 use crate::reading;
 use crate::roots::SkillRoot;
-use crate::snapshot::{File, Folder, RootSnapshot};
+use crate::snapshot::{File, Folder, Folders, RootSnapshot, document_path};
 use crate::stamp::{Freshness, Stamp};
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, FileType, Stat, statat};
@@ -24,17 +25,18 @@ impl Candidates {
         Self { folders: folders.collect(), files: known.files().into_iter().collect() }
     }
 
-    /// Returns the entries at the dirty paths, their parent folders, and everything with a racy stamp. Returns `None` if
-    /// more may have changed: with links and hard links a file has several paths, and a path in an unknown folder says
-    /// nothing.
+    /// Returns the entries at the dirty paths, their parent folders, whatever is a link, because it may lead there, and
+    /// everything with a racy stamp. Returns `None` if more may have changed: with hard links a file has several paths, and a
+    /// path in an unknown folder says nothing.
     pub fn at(handle: &Dir, paths: &BTreeSet<PathBuf>, root: &SkillRoot, known: &RootSnapshot) -> Option<Self> {
-        if known.folders.values().any(|folder| folder.has_links) {
-            return None;
-        }
         let listed = &*known.folders;
         known.with_files(|read| {
-            let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| !folder.stamp.is_settled()).collect();
+            let is_due = |folder: &Folder| !folder.stamp.is_settled() || !paths.is_empty() && !folder.links.is_empty();
+            let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| is_due(folder)).collect();
             let mut files: Vec<_> = read.iter().filter(|(_, file)| !file.is_settled()).collect();
+            for (path, folder) in listed.iter().filter(|_| !paths.is_empty()) {
+                files.extend(folder.links.keys().filter_map(|name| read.get_key_value(join(path, name).as_str())));
+            }
             for path in paths.iter().filter(|path| is_in_walked_folder(path, root)) {
                 let parent = path.parent().and_then(Path::to_str).unwrap_or_default();
                 folders.push(listed.get_key_value(parent)?);
@@ -56,15 +58,18 @@ impl Candidates {
     }
 
     /// Returns the folders whose entries may have changed since they were listed.
-    pub fn dirty_folders(&self, handle: &Dir) -> Vec<String> {
-        let is_dirty = |(path, folder): &(Arc<str>, Arc<Folder>)| folder.freshness(handle, path) != Freshness::Fresh;
+    pub fn dirty_folders(&self, handle: &Dir, links: &Links<'_>) -> Vec<String> {
+        let is_dirty =
+            |(path, folder): &(Arc<str>, Arc<Folder>)| folder.freshness(handle, path, links) != Freshness::Fresh;
         let dirty = in_parallel(&self.folders, |folder| is_dirty(folder).then(|| folder.0.to_string()));
         dirty.into_iter().flatten().collect()
     }
 
     /// Returns the files whose bytes may have changed since they were read.
-    pub fn dirty_files(&self, handle: &Dir) -> Vec<Arc<str>> {
-        let is_dirty = |(path, file): &(Arc<str>, Arc<File>)| file.freshness(handle, path) != Freshness::Fresh;
+    pub fn dirty_files(&self, handle: &Dir, folders: &Folders) -> Vec<Arc<str>> {
+        let is_dirty = |(path, file): &(Arc<str>, Arc<File>)| {
+            file.freshness(handle, document_path(folders, path)) != Freshness::Fresh
+        };
         let dirty = in_parallel(&self.files, |file| is_dirty(file).then(|| Arc::clone(&file.0)));
         dirty.into_iter().flatten().collect()
     }

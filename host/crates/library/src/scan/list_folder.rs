@@ -1,6 +1,7 @@
 //! Lists one folder: which entries are walked, which are read and which are problems.
 
-use super::{RootScan, is_walked, join, or_dot};
+use super::{MAX_DEPTH, RootScan, depth, is_document, is_walked, join};
+use crate::links::{LinkTarget, Links};
 use crate::reading;
 use crate::snapshot::Folder;
 use crate::stamp::Stamp;
@@ -10,12 +11,9 @@ use rustix::fs::AtFlags;
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
-/// Maximum depth of folders below a root.
-const MAX_DEPTH: usize = 10;
-
 impl RootScan<'_> {
     /// Returns `None` if the folder no longer exists.
-    pub(super) fn list_folder(&self, handle: &Dir, path: &str) -> Option<Folder> {
+    pub(super) fn list_folder(&self, handle: &Dir, links: &Links<'_>, path: &str) -> Option<Folder> {
         let opened = if path.is_empty() { handle.try_clone() } else { handle.open_dir(path) };
         // Even if the folder cannot be opened, its times show when that changes.
         let unreadable = || {
@@ -49,16 +47,13 @@ impl RootScan<'_> {
         };
         let mut folder = Folder::empty(stamp);
         for entry in entries.flatten() {
-            self.add_entry(handle, path, &entry, &mut folder);
+            self.add_entry(links, path, &entry, &mut folder);
         }
-        folder.files.sort_unstable();
-        folder.folders.sort_unstable();
-        folder.links.sort_unstable();
-        folder.skipped.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        folder.sort();
         Some(folder)
     }
 
-    fn add_entry(&self, handle: &Dir, path: &str, entry: &DirEntry, folder: &mut Folder) {
+    fn add_entry(&self, links: &Links<'_>, path: &str, entry: &DirEntry, folder: &mut Folder) {
         let Ok(kind) = entry.file_type() else { return };
         let name = match entry.file_name().into_string() {
             Ok(name) => name,
@@ -73,19 +68,17 @@ impl RootScan<'_> {
         if name.starts_with('.') {
             return;
         }
-        let is_folder = if kind.is_symlink() {
-            folder.has_links = true;
-            match self.link_target(handle, path, &join(path, &name)) {
-                Ok(LinkTarget::Folder) => true,
-                Ok(LinkTarget::File) => false,
-                Ok(LinkTarget::WalkedAnyway) => return folder.links.push(name),
-                Err(reason) => return folder.skipped.push((name, reason)),
+        if kind.is_symlink() {
+            let followed = links.follow(&join(path, &name));
+            match &followed {
+                Ok(LinkTarget::File(_)) if is_document(path, &name) => folder.files.push(name.clone()),
+                // Walked at its own path, so links neither make loops nor multiply folders.
+                Ok(LinkTarget::Folder(_) | LinkTarget::File(_)) => {}
+                Err(reason) => folder.skipped.push((name.clone(), *reason)),
             }
-        } else {
-            kind.is_dir()
-        };
-        if !is_folder {
-            if name.ends_with(".md") || path.is_empty() && name == "config.yaml" {
+            folder.links.insert(name, followed);
+        } else if !kind.is_dir() {
+            if is_document(path, &name) {
                 folder.files.push(name);
             }
         } else if is_walked(self.root, &join(path, &name)) {
@@ -96,33 +89,4 @@ impl RootScan<'_> {
             }
         }
     }
-
-    /// Classifies the target of a link. A folder that is walked at its own path is not walked again, so links make no loops.
-    fn link_target(&self, handle: &Dir, folder: &str, link: &str) -> Result<LinkTarget, SkipReason> {
-        let metadata = handle.metadata(link).map_err(|_| SkipReason::OutsideRoot)?;
-        if !metadata.is_dir() {
-            return Ok(LinkTarget::File);
-        }
-        let real = |path: &str| handle.canonicalize(or_dot(path)).map_err(|_| SkipReason::OutsideRoot);
-        let target = real(link)?.to_string_lossy().into_owned();
-        let hidden = target.split('/').any(|segment| segment.starts_with('.') && segment != ".");
-        if !hidden && is_walked(self.root, &target) && depth(&target) <= MAX_DEPTH {
-            return Ok(LinkTarget::WalkedAnyway);
-        }
-        if !folder.is_empty() && real(folder)?.to_str() != Some(folder) {
-            return Err(SkipReason::LinkWithinLink);
-        }
-        Ok(LinkTarget::Folder)
-    }
-}
-
-enum LinkTarget {
-    File,
-    Folder,
-    WalkedAnyway,
-}
-
-/// Number of segments of a path below the root.
-fn depth(path: &str) -> usize {
-    path.split('/').filter(|segment| !segment.is_empty()).count()
 }

@@ -1,9 +1,10 @@
 //! Compares a few files with the disk, without a scan.
 
-use super::{contains, folders_of, listing};
+use super::{contains, folders_of, links, listing};
+use crate::links::LinkTarget;
 use crate::reading;
 use crate::roots::SkillRoot;
-use crate::snapshot::{Folder, Snapshot};
+use crate::snapshot::{Folder, Snapshot, document_path};
 use crate::stamp::Freshness;
 use bindings::catalog::Change;
 use bindings::types::Location;
@@ -30,7 +31,7 @@ pub fn patch(roots: &[SkillRoot], before: &Snapshot, files: &[Location]) -> Patc
     for (number, paths) in by_root {
         let Some((root, known)) = roots.get(number as usize).zip(before.root(number)) else { continue };
         match root.open() {
-            Ok(handle) => patch.compare(number, handle, &paths),
+            Ok(handle) => patch.compare(number, root, handle, &paths),
             // As in a scan, running out of file descriptors must not remove skills.
             Err(error) if known.folder.is_none() || reading::is_out_of_files(&error) => {}
             Err(_) => {
@@ -44,29 +45,43 @@ pub fn patch(roots: &[SkillRoot], before: &Snapshot, files: &[Location]) -> Patc
 }
 
 impl Patch {
-    fn compare(&mut self, number: u32, handle: Dir, paths: &BTreeSet<&str>) {
+    fn compare(&mut self, number: u32, root: &SkillRoot, handle: Dir, paths: &BTreeSet<&str>) {
         let known = &mut self.snapshot.roots[number as usize];
+        let links = links(&handle, root);
         let mut listings: BTreeMap<&str, Folder> = BTreeMap::new();
         let (mut edits, mut changed) = (Vec::new(), BTreeSet::new());
         for path in paths {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
             // A folder that is new is not entered.
             let Some(listed) = known.folders.get(folder) else { continue };
-            let exists = handle.metadata(path).is_ok_and(|found| found.is_file());
-            match (contains(&listed.files, name), exists) {
-                (false, false) => continue,
-                (true, true) => {
-                    let read = known.with_files(|files| files.get(*path).cloned());
-                    if read.is_some_and(|file| file.freshness(&handle, path) == Freshness::Fresh) {
+            let target = match links.resolve(path) {
+                Ok(LinkTarget::File(target)) => Some(target),
+                Ok(LinkTarget::Folder(_)) | Err(_) => None,
+            };
+            let is_listed = contains(&listed.files, name);
+            let mut update = |change: &dyn Fn(&mut Folder)| {
+                change(listings.entry(folder).or_insert_with(|| Folder::clone(listed)));
+            };
+            match &target {
+                None if !is_listed => continue,
+                None => update(&|folder| folder.files.retain(|file| file != name)),
+                Some(target) => {
+                    let read = known.with_files(|files| files.get(*path).cloned()).filter(|_| is_listed);
+                    if read.is_some_and(|file| file.freshness(&handle, target) == Freshness::Fresh) {
                         continue;
                     }
-                    edits.push(Change::File(Location { root: number, path: (*path).to_owned() }));
-                }
-                (true, false) | (false, true) => {
-                    let files = &mut listings.entry(folder).or_insert_with(|| Folder::clone(listed)).files;
-                    match files.binary_search_by(|file| file.as_str().cmp(name)) {
-                        Ok(position) => drop(files.remove(position)),
-                        Err(position) => files.insert(position, name.to_owned()),
+                    if target != document_path(&known.folders, path) {
+                        update(&|folder| {
+                            drop(folder.links.insert(name.to_owned(), Ok(LinkTarget::File(target.clone()))))
+                        });
+                    }
+                    if is_listed {
+                        edits.push(Change::File(Location { root: number, path: (*path).to_owned() }));
+                    } else {
+                        update(&|folder| {
+                            folder.files.push(name.to_owned());
+                            folder.files.sort_unstable();
+                        });
                     }
                 }
             }
@@ -80,6 +95,7 @@ impl Patch {
         }
         self.changes.extend(edits.iter().cloned());
         self.undo.extend(edits);
+        drop(links);
         *known = Arc::new(known.patched(handle, folders, changed));
     }
 }

@@ -73,7 +73,7 @@ impl WatchLoop {
             }
             sender.send_replace(Some(Instant::now()));
         };
-        // Link targets inside the root are watched at their own paths.
+        // What links lead to is watched at its own path.
         let mut system = RecommendedWatcher::new(on_event, Config::default().with_follow_symlinks(false))
             .inspect_err(|error| tracing::warn!("cannot watch any folder: {error}; {UNWATCHED_NOTE}"))
             .ok();
@@ -221,7 +221,7 @@ fn watch_folder(system: &mut RecommendedWatcher, logged: &mut Logged, root: &Ski
         return Watched::Gone;
     }
     log_once(logged, root, Unwatched::Refused, &error.to_string());
-    Watched::Refused
+    if matches!(error.kind, ErrorKind::MaxFilesWatch) { Watched::Exhausted } else { Watched::Refused }
 }
 
 fn log_once(logged: &mut Logged, root: &SkillRoot, kind: Unwatched, reason: &str) {
