@@ -8,8 +8,8 @@ mod texts;
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Candidate, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Hit, Location, LookupError, LookupKind, Match, Mention, Node, OperatorSettings, Page, Problem,
-    Reference, Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
+    FoundSkill, Hit, Location, LookupError, LookupKind, Match, Matching, Mention, Node, OperatorSettings, Page,
+    Problem, Reference, Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::{SkillModel, Summary};
@@ -214,18 +214,34 @@ impl Catalog {
             return Ok(Answer::Matched(self.matched(&self.fit_of(number, &tokens, scores), &tokens)));
         }
         let mut fits = self.rank(&tokens, scores);
-        let matching = |fit: &Fit| &self.settings[self.index.skill(fit.skill).root as usize].matching;
-        fits.retain(|fit| fit.base >= matching(fit).min_score - TOLERANCE);
-        Ok(match &fits[..] {
-            [] => Answer::NoMatch,
-            [best, second, ..] if score::is_ambiguous(best, second, matching(best).ambiguity_threshold) => {
-                // An ambiguous answer needs at least two candidates.
-                let max = matching(best).max_results.max(2);
-                fits.truncate(max as usize);
-                Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect())
+        let min_score = |fit: &Fit| self.settings[self.root_of(fit) as usize].matching.min_score;
+        fits.retain(|fit| fit.base >= min_score(fit) - TOLERANCE);
+        let Some(best) = fits.first() else { return Ok(Answer::NoMatch) };
+        if !self.is_ambiguous(&fits) {
+            return Ok(Answer::Matched(self.matched(best, &tokens)));
+        }
+        let roots: BTreeSet<u32> = fits.iter().map(|fit| self.root_of(fit)).collect();
+        // An ambiguous answer needs at least two candidates.
+        fits.truncate(self.matching_of_all(&roots).max_results.max(2) as usize);
+        Ok(Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect()))
+    }
+
+    /// Whether another skill is too close to the best one. A root decides how close only between two skills of its own.
+    fn is_ambiguous(&self, fits: &[Fit]) -> bool {
+        let [best, others @ ..] = fits else { return false };
+        let (best_root, mut compared) = (self.root_of(best), BTreeSet::new());
+        others.iter().any(|other| {
+            let root = self.root_of(other);
+            // The first of each root is the closest.
+            compared.insert(root) && {
+                let threshold = self.matching_of_all(&BTreeSet::from([best_root, root])).ambiguity_threshold;
+                score::is_ambiguous(best, other, threshold, root == best_root)
             }
-            [best, ..] => Answer::Matched(self.matched(best, &tokens)),
         })
+    }
+
+    fn root_of(&self, fit: &Fit) -> u32 {
+        self.index.skill(fit.skill).root
     }
 
     /// Returns every skill with a score above 0, best first.
@@ -342,11 +358,25 @@ impl Catalog {
     }
 
     fn resolve_settings(&self, root: u32) -> Settings {
-        let contents = |root: &u32| self.contents.get(*root as usize);
-        let around = contents(&root).map_or(&[][..], |contents| &contents.inside);
-        let roots: Vec<u32> = std::iter::once(root).chain(around.iter().copied()).collect();
-        let files: Vec<&FileSettings> =
-            roots.iter().filter_map(|root| Some(&contents(root)?.settings.as_ref()?.0)).collect();
+        self.resolve_files(self.settings_roots(root))
+    }
+
+    /// The matching settings that apply to skills of all these roots alike: the operator's, and files that apply to each.
+    fn matching_of_all(&self, roots: &BTreeSet<u32>) -> Matching {
+        let of_each: Vec<Vec<u32>> = roots.iter().map(|root| self.settings_roots(*root)).collect();
+        let in_all = |root: &u32| of_each.iter().all(|roots| roots.contains(root));
+        self.resolve_files(of_each.first().into_iter().flatten().copied().filter(in_all).collect()).matching
+    }
+
+    /// A root, and the roots around it, innermost first: those whose `config.yaml` applies.
+    fn settings_roots(&self, root: u32) -> Vec<u32> {
+        let around = self.contents.get(root as usize).map_or(&[][..], |contents| &contents.inside);
+        std::iter::once(root).chain(around.iter().copied()).collect()
+    }
+
+    fn resolve_files(&self, roots: Vec<u32>) -> Settings {
+        let file = |root: &u32| Some(&self.contents.get(*root as usize)?.settings.as_ref()?.0);
+        let files: Vec<&FileSettings> = roots.iter().filter_map(file).collect();
         settings::resolve(&self.operator, &files, roots.into_iter().map(settings_file).collect())
     }
 

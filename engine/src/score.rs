@@ -45,8 +45,9 @@ pub struct Keywords {
     position: BTreeMap<Rc<str>, usize>,
     /// For skills without keywords: the words of name and description, with the skills that contain them.
     words: BTreeMap<String, Vec<u32>>,
-    /// For each skill its number of keywords and its priority.
+    /// For each skill its number of keywords, its root and its priority.
     count: Vec<usize>,
+    root: Vec<u32>,
     priority: Vec<f64>,
 }
 
@@ -56,6 +57,7 @@ impl Keywords {
         for (number, skill) in (0..).zip(skills) {
             table.insert_skill(number, skill);
             table.count.push(skill.keywords.len());
+            table.root.push(skill.root);
             table.priority.push(skill.priority);
         }
         table
@@ -122,7 +124,8 @@ impl Keywords {
         }
     }
 
-    /// Returns every skill with at least one match, best first: by base, then priority, then position.
+    /// Returns every skill with at least one match, best first: by base, then root, then priority, then position. No root has a
+    /// say over the skills of another.
     pub fn rank(&self, tokens: &[String]) -> Vec<Fit> {
         let mut hits = vec![0; self.count.len()];
         let by_keyword = self.matched(tokens).into_iter().flat_map(|keyword| &self.holders[keyword]);
@@ -150,6 +153,7 @@ impl Keywords {
         fits.sort_by(|left, right| {
             let priority = |fit: &Fit| self.priority[fit.skill];
             (right.base.total_cmp(&left.base))
+                .then(self.root[left.skill].cmp(&self.root[right.skill]))
                 .then(priority(right).total_cmp(&priority(left)))
                 .then(left.skill.cmp(&right.skill))
         });
@@ -208,10 +212,10 @@ fn remove(numbers: &mut Vec<u32>, number: u32) {
 /// Number of keywords whose letters are compared at once.
 const BLOCK: usize = 16;
 
-/// Whether the best two are too close to decide. Priority only breaks ties.
-pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64) -> bool {
+/// Whether two skills are too close to decide. Priority only breaks ties, and only `in_one_root`.
+pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64, in_one_root: bool) -> bool {
     let tie = best.base - second.base <= TOLERANCE;
-    let distance = if tie { best.score - second.score } else { best.base - second.base };
+    let distance = if tie && in_one_root { best.score - second.score } else { best.base - second.base };
     distance < threshold - TOLERANCE
 }
 

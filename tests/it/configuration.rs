@@ -73,7 +73,8 @@ fn changed_settings_apply_to_the_next_call() {
 
 #[test]
 fn a_change_of_the_settings_of_any_root_invalidates_an_earlier_match() {
-    let folders = [skills(), library(&[("last.md", "---\nkeywords: [deploy]\ndescription: d\n---\n")])];
+    let skill = |keywords: &str| format!("---\nkeywords: [{keywords}]\ndescription: d\n---\n");
+    let folders = [skills(), library(&[("last.md", &skill("deploy")), ("next.md", &skill("deploy, ship"))])];
     let mut session = serve(folders[0].path()).arg(folders[1].path()).start();
     assert_eq!(match_outcome(&mut session), "last");
     write_settings(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
@@ -83,7 +84,29 @@ fn a_change_of_the_settings_of_any_root_invalidates_an_earlier_match() {
     // A root without settings gets its first.
     write_settings(folders[0].path(), "matching: {min_score: 0.9, max_results: 7}\n");
     write_settings(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
-    assert_eq!(match_outcome(&mut session), "last");
+    assert_eq!(match_outcome(&mut session), "2 candidates");
+}
+
+#[test]
+fn a_root_has_no_say_over_the_skills_of_another() {
+    let skill = |priority: u32| format!("---\nkeywords: [deploy]\ndescription: d\npriority: {priority}\n---\n");
+    let trusted = library(&[("ours.md", &skill(0))]);
+    let hostile = library(&[("a.md", &skill(1_000_000)), ("b.md", &skill(0)), ("c.md", &skill(0))]);
+    write_settings(hostile.path(), "matching: {ambiguity_threshold: 0, max_results: 2, min_score: 0}\n");
+    for (first, second) in [(&trusted, &hostile), (&hostile, &trusted)] {
+        let mut session = serve(first.path()).arg(second.path()).start();
+        assert_eq!(match_outcome(&mut session), "3 candidates");
+    }
+    let mut session = serve(trusted.path()).arg(hostile.path()).start();
+    let answer = session.call_json("get_skill", json!({"context": "deploy"}));
+    let paths: Vec<&str> = answer["candidates"].as_array().unwrap().iter().map(|one| one["skill_path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["ours", "a", "b"]);
+    write_settings(hostile.path(), "matching: {ambiguity_threshold: 1}\n");
+    std::fs::write(hostile.path().join("a.md"), "---\nkeywords: [deploy, ship]\ndescription: d\n---\n").unwrap();
+    for file in ["b.md", "c.md"] {
+        std::fs::remove_file(hostile.path().join(file)).unwrap();
+    }
+    assert_eq!(match_outcome(&mut session), "ours");
 }
 
 #[test]

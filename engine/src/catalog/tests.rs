@@ -29,20 +29,47 @@ fn a_candidate_needs_the_min_score_of_its_own_root() {
     assert_eq!(answer(vec![strict(), lenient(), usual()], 1), ["lenient"]);
     assert_eq!(answer(vec![strict(), lenient(), usual()], 2), ["lenient", "usual"]);
     assert_eq!(answer(vec![strict(), usual()], 1), [""; 0]);
-    assert_eq!(answer(vec![strict(), lenient(), usual()], 6), ["lenient", "strict", "usual"]);
+    assert_eq!(answer(vec![strict(), lenient(), usual()], 6), ["strict", "lenient", "usual"]);
+}
+
+/// A root with ten equal skills.
+fn ten(label: &str, settings: &str) -> MemoryRoot {
+    (0..9).fold(root(label, settings), |root, number| skill(root, &format!("{label}{number}")))
 }
 
 #[test]
-fn threshold_and_result_count_come_from_the_root_of_the_best_candidate() {
-    // Ties are ordered by path.
-    let many = |label: &str, settings: &str| {
-        (0..9).fold(root(label, settings), |root, number| skill(root, &format!("{label}{number}")))
+fn a_root_decides_only_between_its_own_skills() {
+    let (sure, five) = ("matching: {ambiguity_threshold: 0}", "matching: {max_results: 5}");
+    assert_eq!(answer(vec![ten("x", sure)], 5), ["x"]);
+    assert_eq!(answer(vec![ten("x", five)], 5).len(), 5);
+    assert_eq!(answer(vec![root("x", "matching: {ambiguity_threshold: 1}"), root("y", "")], 5), ["x", "y"]);
+    // Between skills of two roots the defaults apply, whichever settings they have, even if the best two are of one root.
+    for (one, other) in [(sure, sure), (sure, five), (five, sure), (five, "matching: {max_results: 1}")] {
+        assert_eq!(answer(vec![ten("x", one), ten("y", other)], 5).len(), 3, "{one} {other}");
+    }
+    let unsure = "matching: {ambiguity_threshold: 1}";
+    let weak = MemoryRoot::new("y")
+        .file(SETTINGS_FILE, unsure)
+        .file("weak.md", "---\nkeywords: [a0, a1, a2, b3, b4, b5, b6, b7, b8, b9]\ndescription: d\n---\n");
+    assert_eq!(answer(vec![root("x", unsure), weak], 5), ["x"]);
+    // The file of a root around both is a file of both.
+    let around =
+        vec![MemoryRoot::new("a").file(SETTINGS_FILE, sure), ten("x", "").inside(&[0]), ten("y", "").inside(&[0])];
+    assert_eq!(answer(around, 5), ["x"]);
+}
+
+#[test]
+fn priority_breaks_ties_within_a_root_and_the_order_of_roots_between_roots() {
+    let with_priority = |label: &str, priority: i32| {
+        let text = format!("---\nkeywords: [a0, a1]\ndescription: d\npriority: {priority}\n---\n");
+        MemoryRoot::new(label).file(&format!("{label}.md"), &text)
     };
-    let sure = "matching: {ambiguity_threshold: 0}";
-    let five = "matching: {max_results: 5}";
-    assert_eq!(answer(vec![many("x", sure), many("y", five)], 5), ["x"]);
-    assert_eq!(answer(vec![many("a", five), many("b", sure)], 5).len(), 5);
-    assert_eq!(answer(vec![many("a", "matching: {max_results: 1}"), many("b", five)], 5).len(), 2);
+    let plain = "---\nkeywords: [a0, a1]\ndescription: d\n---\n";
+    assert_eq!(answer(vec![with_priority("z", 900).file("a.md", plain)], 2), ["z"]);
+    assert_eq!(answer(vec![with_priority("z", 0), with_priority("a", 900)], 2), ["z", "a"]);
+    assert_eq!(answer(vec![with_priority("z", -900), with_priority("a", 900)], 2), ["z", "a"]);
+    let three = vec![with_priority("z", 9).file("b.md", plain), with_priority("a", 0)];
+    assert_eq!(answer(three, 2), ["z", "b", "a"]);
 }
 
 #[test]

@@ -143,7 +143,7 @@ impl Panel {
             scores: given(explained),
         });
         let candidates: Vec<Ranked> = candidates.collect();
-        let thresholds = thresholds(engine, candidates.first().map(|best| best.skill_path.as_str()))?;
+        let thresholds = thresholds(engine, &candidates)?;
         Ok(Explanation { decides, chosen: self.chosen.clone(), thresholds, candidates, failures })
     }
 }
@@ -211,11 +211,19 @@ fn numbers(engine: &mut EngineInstance) -> Result<Vec<u32>, Broken> {
     }
 }
 
-/// The thresholds of the best candidate's root; without candidates, of the first root.
-fn thresholds(engine: &mut EngineInstance, best: Option<&str>) -> Result<Thresholds, Broken> {
-    let found = best.map(|best| engine.skill_of(best, LookupKind::Path)).transpose()?;
-    let root = found.and_then(Result::ok).map_or(0, |found| found.summary.file.root);
-    let Matching { min_score, ambiguity_threshold, max_results } = engine.settings_of(root)?.matching;
+/// What the best candidate needs, and the thresholds between it and the next: of their root, or of none if they have several.
+/// Without candidates, of the first root.
+fn thresholds(engine: &mut EngineInstance, candidates: &[Ranked]) -> Result<Thresholds, Broken> {
+    let mut roots = Vec::new();
+    for candidate in candidates.iter().take(2) {
+        let found = engine.skill_of(&candidate.skill_path, LookupKind::Path)?;
+        roots.extend(found.ok().map(|found| found.summary.file.root));
+    }
+    let best = roots.first().copied().unwrap_or(0);
+    let Matching { min_score, mut ambiguity_threshold, mut max_results } = engine.settings_of(best)?.matching;
+    if roots.iter().any(|root| *root != best) {
+        Matching { ambiguity_threshold, max_results, .. } = engine.settings_of(u32::MAX)?.matching;
+    }
     Ok(Thresholds { min_score, ambiguity_threshold, max_results })
 }
 
