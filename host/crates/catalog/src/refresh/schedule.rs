@@ -72,13 +72,28 @@ impl Occasions {
         self.events = Some((first, last.max(at)));
     }
 
+    /// Notes the end of a refresh for this occasion, or for a request. Returns whether the disk is quiet and everything on it is
+    /// served.
+    pub fn finished(&mut self, occasion: Option<Occasion>, is_new: bool, now: Instant) -> bool {
+        match occasion {
+            Some(occasion) => occasion == Occasion::Events || self.is_quiet(),
+            None => {
+                // What a request found may be part of something that still goes on.
+                if is_new {
+                    self.disturbed(now);
+                }
+                false
+            }
+        }
+    }
+
     /// Whether there were no events since the last occasion because of them.
-    pub fn is_quiet(&self) -> bool {
+    fn is_quiet(&self) -> bool {
         let has_more = |disturbances: &ChangeSignal| disturbances.has_changed().unwrap_or(false);
         self.events.is_none() && !self.disturbances.as_ref().is_some_and(has_more)
     }
 
-    fn due(&self) -> Instant {
+    pub fn due(&self) -> Instant {
         self.debounced().map_or(self.timer, |debounced| debounced.min(self.timer))
     }
 
@@ -87,7 +102,7 @@ impl Occasions {
     }
 
     /// What is due now. The timer leaves pending events alone: they may not be complete.
-    fn take(&mut self, now: Instant) -> Option<Occasion> {
+    pub fn take(&mut self, now: Instant) -> Option<Occasion> {
         if self.debounced().is_some_and(|debounced| debounced <= now) {
             self.events = None;
             return Some(Occasion::Events);
