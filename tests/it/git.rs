@@ -7,6 +7,7 @@ mod frozen;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod helper;
+mod hostile;
 mod network;
 mod refresh;
 mod serving;

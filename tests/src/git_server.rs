@@ -1,5 +1,6 @@
 //! A git server on this machine: smart HTTP, with or without TLS and a token, with faults on demand.
 
+pub mod pack;
 mod upload_pack;
 
 pub use crate::authority::Authority;
@@ -48,6 +49,10 @@ pub enum Fault {
     Drip(usize, Duration),
     /// The end of the connection without an answer.
     HangUp,
+    /// This pack instead of the proper one.
+    Pack(Vec<u8>),
+    /// This line again and again, for ever.
+    Endless(String),
 }
 
 /// A running server. Stopped when the value is dropped.
@@ -247,7 +252,8 @@ impl Shared {
                 self.hold();
                 self.proper(request)
             }
-            Some(Fault::Stall(_) | Fault::Cut(_) | Fault::Drip(..)) | None => self.proper(request),
+            Some(Fault::Pack(pack)) => self.proper_with(request, Some(pack)),
+            Some(Fault::Stall(_) | Fault::Cut(_) | Fault::Drip(..) | Fault::Endless(_)) | None => self.proper(request),
         };
         answer.write_head(stream)?;
         match fault {
@@ -265,6 +271,12 @@ impl Shared {
                 for piece in answer.body.chunks(*bytes) {
                     wire::write_piece(stream, piece)?;
                     self.pause(*pause);
+                }
+            }
+            Some(Fault::Endless(line)) => {
+                let lines = upload_pack::line(line).repeat(1_000);
+                loop {
+                    wire::write_piece(stream, &lines)?;
                 }
             }
             _ => wire::write_piece(stream, &answer.body)?,
@@ -295,6 +307,11 @@ impl Shared {
 
     /// The proper answer.
     fn proper(&self, request: &Request) -> Answer {
+        self.proper_with(request, None)
+    }
+
+    /// The proper answer, with another pack.
+    fn proper_with(&self, request: &Request, pack: Option<&[u8]>) -> Answer {
         if let Some(answer) = self.closed(request) {
             return answer;
         }
@@ -307,9 +324,10 @@ impl Shared {
             ("GET", "info/refs", "service=git-upload-pack") => {
                 Answer::ok("application/x-git-upload-pack-advertisement", upload_pack::advertise(&repository))
             }
-            ("POST", "git-upload-pack", "") => {
-                Answer::ok("application/x-git-upload-pack-result", upload_pack::answer(&repository, &request.body))
-            }
+            ("POST", "git-upload-pack", "") => Answer::ok(
+                "application/x-git-upload-pack-result",
+                upload_pack::answer(&repository, &request.body, pack),
+            ),
             _ => Answer::page(404),
         }
     }

@@ -23,6 +23,13 @@ pub fn shown(time: Duration) -> String {
     }
 }
 
+/// Returns the most memory that a process has had so far, in mebibytes.
+pub fn peak_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap_or(0) >> 10
+}
+
 /// Returns the resident memory of a process in megabytes.
 pub fn memory(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

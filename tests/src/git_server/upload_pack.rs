@@ -80,8 +80,9 @@ impl Asked {
 
 /// Answers `POST /git-upload-pack`: the shallow boundary, the common commits and, once the client is done, the pack.
 ///
-/// A client that wants an object that no reference points at gets an error.
-pub fn answer(repository: &Repository, request: &[u8]) -> Vec<u8> {
+/// A client that wants an object that no reference points at gets an error. A pack that is given is sent instead of the proper
+/// one.
+pub fn answer(repository: &Repository, request: &[u8], given: Option<&[u8]>) -> Vec<u8> {
     let asked = Asked::parse(request);
     let offered: HashSet<Oid> = repository
         .references()
@@ -104,7 +105,8 @@ pub fn answer(repository: &Repository, request: &[u8]) -> Vec<u8> {
     if asked.done {
         let last = known.last().map_or("NAK\n".to_owned(), |last| format!("ACK {last}\n"));
         answer.extend(line(&last));
-        let pack = pack(repository, &history, &known, &asked.borders);
+        let proper = || pack(repository, &history, &known, &asked.borders);
+        let pack = given.map_or_else(proper, <[u8]>::to_vec);
         answer.extend(if asked.in_bands { banded(&pack) } else { pack });
     } else if asked.pauses {
         answer.extend(line("NAK\n"));
@@ -205,7 +207,7 @@ fn banded(pack: &[u8]) -> Vec<u8> {
 
 const FLUSH: &[u8] = b"0000";
 
-fn line(text: &str) -> Vec<u8> {
+pub fn line(text: &str) -> Vec<u8> {
     framed(text.as_bytes())
 }
 

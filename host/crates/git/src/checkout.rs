@@ -4,6 +4,7 @@
 //! place, so a full disk leaves the old ones untouched.
 
 use crate::contents::{Contents, TreeFile, display, failed};
+use crate::limits::{MAX_COMMIT_BYTES, MAX_FILE_BYTES};
 use git2::{IndexEntry, IndexTime, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeSet;
 use std::fs::{Metadata, Permissions};
@@ -18,10 +19,6 @@ pub const LINK: u32 = 0o120_000;
 
 /// Prefix of files that will be moved into place.
 const TEMPORARY: &str = "skillcell-new-";
-
-/// Maximum size of a file, and of all together. Each is in memory while it is written.
-const MAX_FILE_BYTES: usize = 64 << 20;
-const MAX_COMMIT_BYTES: usize = 1 << 30;
 
 /// Checks out these paths of the tree and updates the index. All other paths must match the tree already. Fails instead of
 /// overwriting a file that is not `expendable`, because it may be edited at any time.
@@ -134,16 +131,12 @@ impl Checkout<'_> {
     }
 
     /// Writes a file or link to a temporary path. Returns `None` if it is up to date.
-    fn write_temporary(
-        &self,
-        path: &Path,
-        file: TreeFile,
-        budget: &mut usize,
-    ) -> Result<Option<TempPath>, git2::Error> {
+    fn write_temporary(&self, path: &Path, file: TreeFile, budget: &mut u64) -> Result<Option<TempPath>, git2::Error> {
         if self.is_up_to_date(path, file) {
             return Ok(None);
         }
         let (size, _) = self.repository.odb()?.read_header(file.id)?;
+        let size = size as u64;
         *budget = budget.checked_sub(size).filter(|_| size <= MAX_FILE_BYTES).ok_or_else(|| {
             failed(&format!(
                 "{} has {size} bytes; the limits are {MAX_FILE_BYTES} for a file and {MAX_COMMIT_BYTES} for a commit",

@@ -1,17 +1,12 @@
 //! Lists all files of a commit. Repositories are not trusted, so every tree is checked here before it is used.
 
+use crate::limits::{MAX_DEPTH, MAX_ENTRIES, MAX_PATH_BYTES, MAX_TREE_BYTES};
 use base::printable::printable;
 use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
-
-/// Maximum number of files and folders of a commit. A few nested objects can describe astronomically many.
-const MAX_ENTRIES: usize = 200_000;
-
-/// Maximum depth of folders.
-const MAX_DEPTH: usize = 100;
 
 /// The files and links of a tree.
 #[derive(Debug, Default)]
@@ -30,11 +25,18 @@ impl Contents {
     pub fn of(repository: &Repository, tree: &Tree<'_>) -> Result<Self, git2::Error> {
         let mut files = BTreeMap::new();
         let mut queue = vec![(PathBuf::new(), tree.id())];
-        let mut entries = 0;
+        let (mut entries, mut path_bytes) = (0, 0);
+        let objects = repository.odb()?;
         while let Some((folder, id)) = queue.pop() {
+            let (size, _) = objects.read_header(id)?;
+            if size as u64 > MAX_TREE_BYTES {
+                let (folder, limit) = (display(&folder), MAX_TREE_BYTES >> 20);
+                return Err(failed(&format!("the list of the files in its folder `{folder}` is over {limit} MiB")));
+            }
             for entry in &repository.find_tree(id)? {
                 let path = folder.join(OsStr::from_bytes(entry.name_bytes()));
                 entries += 1;
+                path_bytes += path.as_os_str().len();
                 if entry.name_bytes().contains(&b'/') || !is_inside(&path) {
                     return Err(failed(&format!("its file {} is outside the repository", display(&path))));
                 }
@@ -42,6 +44,10 @@ impl Contents {
                     return Err(failed(&format!(
                         "it has more than {MAX_ENTRIES} files, or more than {MAX_DEPTH} levels of folders"
                     )));
+                }
+                if path_bytes > MAX_PATH_BYTES {
+                    let limit = MAX_PATH_BYTES >> 20;
+                    return Err(failed(&format!("the paths of its files have more than {limit} MiB together")));
                 }
                 match entry.kind() {
                     Some(ObjectType::Tree) => queue.push((path, entry.id())),

@@ -111,6 +111,10 @@ pub enum NetworkError {
     Failing { host: String, status: u16 },
     #[error("{address} is not a repository that git can fetch: {reason}\nhint: check the address")]
     NotGit { address: String, reason: String },
+    #[error(
+        "{address} is not fetched: {reason}\nhint: remove large files from the branch, or serve the skills from a smaller repository; existing clones are still served"
+    )]
+    TooLarge { address: String, reason: String },
     #[error("the transfer from {host} failed: {reason}\nhint: the next sync tries again")]
     Interrupted { host: String, reason: String },
 }

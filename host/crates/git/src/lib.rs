@@ -17,6 +17,7 @@ mod checkout;
 mod contents;
 mod error;
 mod fetch;
+mod limits;
 mod repositories;
 mod schedule;
 mod sync;
@@ -57,7 +58,7 @@ impl Deadline {
     }
 }
 
-/// Registers our transport with libgit2, and hides the git configuration of the user and the machine.
+/// Registers our transport with libgit2, sets its limits, and hides the git configuration of the user and the machine.
 fn prepare_libgit2() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -73,6 +74,7 @@ fn prepare_libgit2() {
         // nothing is run here.
         let disabled = unsafe { git2::opts::set_verify_owner_validation(false) };
         disabled.expect("libgit2 takes either value");
+        limits::set_in_libgit2();
         transport::register();
     });
 }

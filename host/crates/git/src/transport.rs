@@ -3,11 +3,13 @@
 //! A transport is registered once per process, but each session has its own settings. They are kept in a thread-local,
 //! because libgit2 creates transports on the thread that asks for them.
 
+mod received;
 mod session;
 
 pub use session::HttpSession;
 
 use git2::transport::{Service, SmartSubtransport, SmartSubtransportStream, Transport};
+use received::Received;
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -57,7 +59,7 @@ struct Http {
 impl SmartSubtransport for Http {
     fn action(&self, _: &str, action: Service) -> Result<Box<dyn SmartSubtransportStream>, git2::Error> {
         let state = match action {
-            Service::UploadPackLs => State::Response(self.session.references().map_err(net_error)?),
+            Service::UploadPackLs => State::References(self.session.references().map_err(net_error)?),
             Service::UploadPack => State::Request(Vec::new()),
             Service::ReceivePackLs | Service::ReceivePack => {
                 return Err(git2::Error::from_str("the server never pushes"));
@@ -84,7 +86,8 @@ struct Stream {
 
 enum State {
     Request(Vec<u8>),
-    Response(Box<dyn Read + Send>),
+    References(Box<dyn Read + Send>),
+    Objects(Box<dyn Read + Send>, Box<Received>),
 }
 
 impl Write for Stream {
@@ -108,9 +111,18 @@ impl Read for Stream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if let State::Request(request) = &mut self.state {
             let request = std::mem::take(request);
-            self.state = State::Response(self.session.upload_pack(&request).map_err(io::Error::other)?);
+            let response = self.session.upload_pack(&request).map_err(io::Error::other)?;
+            self.state = State::Objects(response, Box::default());
         }
-        let State::Response(response) = &mut self.state else { unreachable!("the request was just sent") };
-        response.read(bytes).map_err(|error| self.session.interrupted(error))
+        let interrupted = |error| self.session.interrupted(error);
+        match &mut self.state {
+            State::Request(_) => unreachable!("the request was just sent"),
+            State::References(response) => response.read(bytes).map_err(interrupted),
+            State::Objects(response, received) => {
+                let count = response.read(bytes).map_err(interrupted)?;
+                received.check(&bytes[..count]).map_err(|refusal| self.session.refused(refusal))?;
+                Ok(count)
+            }
+        }
     }
 }

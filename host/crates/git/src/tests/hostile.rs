@@ -144,3 +144,32 @@ fn the_configuration_of_a_clone_cannot_move_its_files() {
     scene.follow(&[("c/SKILL.md", "c")]);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
 }
+
+#[test]
+fn many_files_in_a_folder_with_a_long_name_are_refused() {
+    let scene = Scene::cloned(&TWO_SKILLS);
+    let blob = scene.origin.blob(b"x").unwrap();
+    let names: Vec<String> = (0..1_000).map(|number| format!("{number:04}")).collect();
+    let entries: Vec<(&str, &[u8], Oid)> = names.iter().map(|name| ("100644", name.as_bytes(), blob)).collect();
+    let mut tree = scene.raw_tree(&entries);
+    for _ in 0..2 {
+        tree = scene.raw_tree(&[("40000", &[b'a'; 60_000], tree)]);
+    }
+    scene.push_tree("main", tree, None);
+    let error = scene.sync_error();
+    assert!(error.contains("the paths of its files have more than 32 MiB together"), "{error}");
+    scene.expect(&TWO_SKILLS);
+}
+
+#[test]
+fn a_folder_with_a_million_entries_is_refused_before_it_is_parsed() {
+    let scene = Scene::cloned(&TWO_SKILLS);
+    let blob = scene.origin.blob(b"x").unwrap();
+    let names: Vec<String> = (0..600_000).map(|number| format!("{number:06}")).collect();
+    let entries: Vec<(&str, &[u8], Oid)> = names.iter().map(|name| ("100644", name.as_bytes(), blob)).collect();
+    let folder = scene.raw_tree(&entries);
+    scene.push_tree("main", scene.raw_tree(&[("40000", b"many", folder)]), None);
+    let error = scene.sync_error();
+    assert!(error.contains("the list of the files in its folder `many` is over 16 MiB"), "{error}");
+    scene.expect(&TWO_SKILLS);
+}

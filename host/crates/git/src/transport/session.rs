@@ -2,7 +2,9 @@
 
 use crate::address::is_loopback;
 use crate::error::NetworkError;
+use crate::limits::{MAX_PACK_BYTES, MAX_REFERENCES_BYTES};
 use crate::options::{Network, Remote};
+use crate::transport::received::Refusal;
 use crate::{Deadline, certificates};
 use base::printable::printable;
 use std::io::{self, Read};
@@ -22,12 +24,6 @@ const RESULT_TYPE: &str = "application/x-git-upload-pack-result";
 const USER_AGENT: &str = concat!("git/2.0 (skillcell ", env!("CARGO_PKG_VERSION"), ")");
 
 const MAX_REDIRECTS: usize = 3;
-
-/// Maximum size of a list of references: about a million of them.
-const MAX_REFERENCES_BYTES: u64 = 64 << 20;
-
-/// Maximum size of one fetch. Skills are text.
-const MAX_PACK_BYTES: u64 = 4 << 30;
 
 /// Timeouts for a connection, and for the next bytes of a response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -80,6 +76,14 @@ impl HttpSession {
     /// Records that reading a response failed, and returns the error for libgit2.
     pub fn interrupted(&self, error: io::Error) -> io::Error {
         let failure = self.network_error(ureq::Error::from(error));
+        let text = failure.to_string();
+        let _ = self.record_failure::<()>(Err(failure));
+        io::Error::other(text)
+    }
+
+    /// Records that a response is not accepted, and returns the error for libgit2.
+    pub fn refused(&self, refusal: Refusal) -> io::Error {
+        let failure = refusal.into_error(self.address());
         let text = failure.to_string();
         let _ = self.record_failure::<()>(Err(failure));
         io::Error::other(text)
@@ -240,7 +244,8 @@ impl HttpSession {
             }
             ureq::Error::Protocol(error) => NetworkError::Interrupted { host, reason: error.to_string() },
             ureq::Error::BodyExceedsLimit(bytes) => {
-                NetworkError::Interrupted { host, reason: format!("the response is larger than {bytes} bytes") }
+                let reason = format!("its response is larger than {} MiB, which is the limit", bytes >> 20);
+                NetworkError::TooLarge { address: self.address(), reason }
             }
             ureq::Error::Io(error) => NetworkError::Unreachable { host, reason: error.to_string() },
             error => NetworkError::Unreachable { host, reason: error.to_string() },
