@@ -35,6 +35,10 @@ eval:
 outside:
     cargo bench --bench outside
 
+# run every script of checked-out public skills, inside the sandbox and outside, and compare
+public +folders:
+    cargo bench --bench public -- {{folders}}
+
 # test the server with real clients from npm and PyPI: the MCP suite, the Inspector, the official SDKs
 conformance:
     cargo build --release

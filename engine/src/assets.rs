@@ -1,7 +1,7 @@
 //! The files and scripts of a skill, its own and those it inherits.
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
-    Asset, AssetError, FoundAsset, FoundScript, Location, Script, ScriptError,
+    Asset, AssetError, Execution, FoundAsset, FoundScript, Location, Script, ScriptError, ScriptLimits,
 };
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::catalog::Root;
@@ -78,6 +78,7 @@ impl Declared for Script {
             execution: declared.execution,
             arguments: declared.arguments.clone(),
             needs: declared.needs.clone(),
+            declared: true,
             folder: Location { root: skill.root, path: resources.to_owned() },
             inherited_from: inherited_from.map(str::to_owned),
         };
@@ -178,31 +179,59 @@ pub fn find(index: &Index, roots: &[Box<dyn Root>], name: &str, file: &str) -> R
 }
 
 /// Finds a script that the skill declares or inherits. An undeclared file of its own hides an inherited script.
-pub fn find_script(index: &Index, roots: &[Box<dyn Root>], name: &str, file: &str) -> Result<FoundScript, ScriptError> {
+pub fn find_script(
+    index: &Index,
+    roots: &[Box<dyn Root>],
+    name: &str,
+    file: &str,
+    limits: impl Fn(u32) -> ScriptLimits,
+) -> Result<FoundScript, ScriptError> {
     let number = index.names.find(index, name).map_err(ScriptError::NoSkill)?;
     let file = paths::clean(file).ok_or(ScriptError::UnsafePath)?;
     let file_of = |number: usize| Location { root: index.skill(number).root, path: index.skill(number).file.clone() };
     let chain = index.chain(number);
     for (distance, holder) in chain.iter().copied().enumerate() {
         let from = (distance > 0).then(|| index.address(holder));
+        let found = |script: Script| FoundScript {
+            address: index.address(number),
+            script,
+            skill_path: index.skill(holder).skill_path.clone(),
+            skill_file: file_of(holder),
+            sources: chain.iter().take(distance + 1).map(|number| file_of(*number)).collect(),
+        };
         let mut scripts = Script::declared_by(index, holder, from.as_deref()).into_iter();
         if let Some(script) = scripts.find(|script| script.file == file) {
-            return Ok(FoundScript {
-                address: index.address(number),
-                script,
-                skill_path: index.skill(holder).skill_path.clone(),
-                skill_file: file_of(holder),
-                sources: chain.iter().take(distance + 1).map(|number| file_of(*number)).collect(),
-            });
+            return Ok(found(script));
         }
-        if own_file(index, roots, holder, &file).is_some() {
+        let Some(folder) = own_file(index, roots, holder, &file) else { continue };
+        let limits = limits(index.skill(holder).root);
+        let is_script = extension(&file).is_some_and(|name| limits.allowed_extensions.contains(&format!(".{name}")));
+        if distance > 0 || !is_script || paths::is_hidden(&file) || !paths::is_portable(&file) {
             break;
         }
+        if !limits.undeclared {
+            return Err(ScriptError::Undeclared);
+        }
+        return Ok(found(undeclared(file, folder)));
     }
     let declared = chain.iter().filter(|holder| index.resources(**holder).is_some());
     let declared = declared.flat_map(|holder| &index.skill(*holder).scripts).map(|script| script.file.clone());
     let mut seen = BTreeSet::new();
     Err(ScriptError::NotDeclared(declared.filter(|file| seen.insert(file.clone())).take(MAX_FILES_LISTED).collect()))
+}
+
+/// A script of which nothing is known but its file.
+fn undeclared(file: String, folder: Location) -> Script {
+    Script {
+        file,
+        description: String::new(),
+        execution: Execution::Server,
+        arguments: Vec::new(),
+        needs: None,
+        declared: false,
+        folder,
+        inherited_from: None,
+    }
 }
 
 fn as_asset(script: Script) -> Asset {

@@ -293,7 +293,8 @@ impl Catalog {
     }
 
     pub fn script_of(&self, skill: &str, file: &str) -> Result<FoundScript, ScriptError> {
-        assets::find_script(&self.index, &self.roots, skill, file)
+        let limits = |root: u32| self.settings[root as usize].scripts.clone();
+        assets::find_script(&self.index, &self.roots, skill, file, limits)
     }
 
     pub fn skill_of(&self, name: &str, kind: LookupKind) -> Result<FoundSkill, LookupError> {

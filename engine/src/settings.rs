@@ -20,6 +20,7 @@ impl Default for ScriptLimits {
     fn default() -> Self {
         Self {
             enabled: false,
+            undeclared: false,
             timeout_seconds: 0,
             max_output_bytes: 0,
             memory_bytes: 0,
@@ -86,6 +87,7 @@ fn first_set<T>(
 fn intersect(one: ScriptLimits, other: &ScriptLimits) -> ScriptLimits {
     ScriptLimits {
         enabled: one.enabled && other.enabled,
+        undeclared: one.undeclared && other.undeclared,
         timeout_seconds: one.timeout_seconds.min(other.timeout_seconds),
         max_output_bytes: one.max_output_bytes.min(other.max_output_bytes),
         memory_bytes: one.memory_bytes.min(other.memory_bytes),

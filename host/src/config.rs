@@ -136,7 +136,9 @@ pub fn resolve_in(
     let context = integrations::ResolveContext { variable, path: &path };
     let integrations = integrations::resolve(raw.integrations.unwrap_or_default(), &context).map_err(invalid)?;
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
-    let scripts = scripts::resolve(raw.scripts.unwrap_or_default(), path).map_err(invalid)?;
+    let mut raw_scripts = raw.scripts.unwrap_or_default();
+    raw_scripts.undeclared = raw_scripts.undeclared.or(Some(!surface.only_declared_scripts));
+    let scripts = scripts::resolve(raw_scripts, path).map_err(invalid)?;
     let (roots, assets) = (raw.roots.unwrap_or_default(), raw.assets.unwrap_or_default());
     Ok(Config {
         roots: RootOptions {

@@ -40,7 +40,7 @@ fn refusals(result: &Value) -> String {
 #[test]
 fn the_working_folder_needs_a_grant_and_the_refusal_prints_the_lines_to_add() {
     let script =
-        "if [ -d /work ]; then cat /work/note.txt; echo new > /work/new.txt || echo cannot; else echo nothing; fi\n";
+        "cat /work/note.txt 2>/dev/null || echo nothing; echo new > /work/new.txt || echo cannot\n";
     let folder = skill_with("", &[("a.sh", script)]);
     let project = library(&[("note.txt", "a note\n")]);
     let mut session = serve(folder.path()).start();
@@ -87,13 +87,13 @@ fn every_runtime_can_use_the_working_folder_but_not_change_protected_files() {
 
 #[test]
 fn a_grant_is_for_one_skill_of_one_root() {
-    let script = "ls /work 2>/dev/null || echo nothing\n";
+    let script = "cat /work/note.txt 2>/dev/null || echo nothing\n";
     let (mine, other) = (skill_with("", &[("a.sh", script)]), skill_with("", &[("a.sh", script)]));
     let project = library(&[("note.txt", "x")]);
     let read = format!("read: [{}]", project.path().display());
     let config = grant(mine.path(), &read);
     let mut session = serve(mine.path()).config(&config).start();
-    assert_eq!(run_in(&mut session, "a.sh", project.path())["stdout"], "note.txt\n");
+    assert_eq!(run_in(&mut session, "a.sh", project.path())["stdout"], "x");
     let mut session = serve(other.path()).config(&config).start();
     assert_eq!(run_in(&mut session, "a.sh", project.path())["stdout"], "nothing\n");
 }
@@ -157,18 +157,24 @@ fn hidden_files_are_never_visible_to_scripts() {
     }
 }
 
-#[test]
-fn the_network_is_reachable_only_where_it_is_granted() {
+/// Answers this many requests with `hello`, and returns them.
+fn answer_requests(count: usize) -> (u16, std::thread::JoinHandle<Vec<String>>) {
+    use std::io::{Read, Write};
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let answering = std::thread::spawn(move || {
-        use std::io::{Read, Write};
+    let answer = move |_| {
         let (mut stream, _) = server.accept().unwrap();
         let mut request = [0; 4096];
         let length = stream.read(&mut request).unwrap();
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello").unwrap();
         String::from_utf8_lossy(&request[..length]).into_owned()
-    });
+    };
+    (port, std::thread::spawn(move || (0..count).map(answer).collect()))
+}
+
+#[test]
+fn the_network_is_reachable_only_where_it_is_granted() {
+    let (port, answering) = answer_requests(1);
     let script = format!(
         "fetch('http://127.0.0.1:{port}/path?x=1').then(async r => console.log(r.status, await r.text())).catch(e => console.log('failed', e.message))\n"
     );
@@ -183,16 +189,26 @@ fn the_network_is_reachable_only_where_it_is_granted() {
         serve(folder.path()).config(&grant(folder.path(), &format!("hosts: ['127.0.0.1:{port}']"))).start();
     let result = session.call_json("run_script", request);
     assert_eq!(result["stdout"], "200 hello\n", "{result}");
-    assert!(answering.join().unwrap().starts_with("GET /path?x=1 HTTP/1.1\r\n"));
+    assert!(answering.join().unwrap()[0].starts_with("GET /path?x=1 HTTP/1.1\r\n"));
 }
 
 #[test]
-fn a_runtime_without_network_says_so() {
-    let python = "import urllib.request\ntry:\n    urllib.request.urlopen('http://example.com/')\nexcept Exception as e:\n    print(type(e).__name__, e)\n";
-    let folder = skill_with("", &[("a.py", python)]);
+fn python_reaches_granted_hosts_and_no_others() {
+    let (port, answering) = answer_requests(3);
+    let python = "import sys, urllib.request, requests, httpx\nurl = sys.argv[1]\nfor get in (lambda: urllib.request.urlopen(url).read().decode(), lambda: requests.get(url).text, lambda: httpx.get(url).text):\n    try: print(get())\n    except Exception as e: print(type(e).__name__, e)\n";
+    let needs = format!(", needs: {{hosts: ['127.0.0.1:{port}']}}");
+    let folder = skill_with(&needs, &[("a.py", python)]);
+    let url = format!("http://127.0.0.1:{port}/path?x=1#y");
+    let request = json!({"skill_path": "tool", "file": "a.py", "argv": [url]});
     let mut session = serve(folder.path()).start();
-    let result = session.call_json("run_script", json!({"skill_path": "tool", "file": "a.py", "args": {}}));
-    assert!(result["stdout"].as_str().unwrap().contains("the python runtime has no network"), "{result}");
+    let result = session.call_json("run_script", request.clone());
+    assert_eq!(result["stdout"].as_str().unwrap().matches("is not granted").count(), 3, "{result}");
+    assert!(refusals(&result).contains(&format!("connect to `127.0.0.1:{port}`")), "{result}");
+    let hosts = format!("hosts: ['127.0.0.1:{port}']");
+    let mut session = serve(folder.path()).config(&grant(folder.path(), &hosts)).start();
+    let result = session.call_json("run_script", request);
+    assert_eq!(result["stdout"], "hello\nhello\nhello\n", "{result}");
+    assert!(answering.join().unwrap().iter().all(|request| request.starts_with("GET /path?x=1 HTTP/1.1\r\n")));
 }
 
 #[test]

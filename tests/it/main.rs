@@ -29,6 +29,7 @@ mod roots;
 mod runtimes;
 mod sandbox;
 mod scorers;
+mod script_io;
 mod scripts;
 mod shutdown;
 mod storm;

@@ -35,8 +35,8 @@ fn paths_cannot_leave_the_sandbox() {
         let top = outcome.text("stdout").lines().find_map(|line| line.strip_prefix("top: "));
         match attempt.runtime {
             // Its own library is in `/usr`.
-            "python" => assert_eq!(top, Some("skill tmp usr"), "{outcome}"),
-            "javascript" | "guest" => assert_eq!(top, Some("skill tmp"), "{outcome}"),
+            "python" => assert_eq!(top, Some("skill tmp usr work"), "{outcome}"),
+            "javascript" | "guest" => assert_eq!(top, Some("skill tmp work"), "{outcome}"),
             // The shell simulates `/bin`, `/dev` and `/etc`.
             "shell" => assert!(outcome.text("stdout").contains("found: /skill/race/secret.txt\n"), "{outcome}"),
             _ => {}
@@ -109,13 +109,14 @@ fn a_folder_swapped_for_a_link_while_scripts_read_it_leaks_nothing() {
 }
 
 #[test]
-fn a_skill_cannot_change_itself() {
+fn a_skill_changes_itself_only_in_memory() {
     let scene = Scene::new();
     let mut session = scene.serve("timeout_seconds: 600");
     let before = scene.tree();
     for (_, outcome) in run(&mut session, in_every_runtime("write-skill", json!({}))) {
-        outcome.was_refused("write `/skill/SKILL.md`: read-only").ended_with(0);
-        assert!(outcome.held_count() >= 14, "{outcome}");
+        outcome.ended_with(0);
+        assert!(outcome.held_count() >= 1, "{outcome}");
+        assert!(outcome.text("stdout").matches("in memory: ").count() >= 8, "{outcome}");
     }
     assert_eq!(scene.tree(), before);
 }
@@ -160,8 +161,7 @@ fn scripts_have_no_network() {
         outcome.ended_with(0);
         assert!(outcome.held_count() >= 5, "{outcome}");
         let refused = match attempt.runtime {
-            "python" => "the python runtime has no network".to_owned(),
-            "javascript" => format!("connect to `{address}`: this host is not granted"),
+            "python" | "javascript" => format!("connect to `{address}`: this host is not granted"),
             // The shell has no network functions, and sockets are refused before they have an address.
             _ => continue,
         };
@@ -193,7 +193,7 @@ fn a_script_sees_only_its_own_variables() {
     for (attempt, outcome) in run(&mut session, in_every_runtime("environment", json!({}))) {
         outcome.ended_with(0);
         let skill_path = format!("SKILL_PATH=hostile-{}", attempt.runtime);
-        let mut expected = vec!["HOME=/tmp", "PWD=/skill", "SKILL_DIR=/skill", &skill_path, "TMPDIR=/tmp"];
+        let mut expected = vec!["HOME=/tmp", "PWD=/work", "SKILL_DIR=/skill", &skill_path, "TMPDIR=/tmp"];
         match attempt.runtime {
             "shell" => expected.push("SHLVL=1"),
             "guest" => expected.push("SKILL_ARG_ATTEMPT=environment"),

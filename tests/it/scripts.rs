@@ -68,7 +68,7 @@ fn the_nine_checks_run_in_order_each_with_its_message() {
     let folder = library(&[
         ("tool/SKILL.md", front_matter),
         ("tool/good.py", "print('ran')"),
-        ("tool/undeclared.py", ""),
+        ("tool/undeclared.rb", ""),
         ("tool/program.rb", ""),
         ("tool/page.txt", ""),
     ]);
@@ -79,8 +79,8 @@ fn the_nine_checks_run_in_order_each_with_its_message() {
     assert!(refuse("no-such", "../x", json!({})).starts_with("no skill is called `no-such`"));
     assert!(refuse("tool", "../secret.py", json!({})).starts_with("path traversal: `../secret.py`"));
     assert!(refuse("tool", "/etc/passwd", json!({})).starts_with("path traversal"));
-    let undeclared = refuse("tool", "undeclared.py", json!({}));
-    assert!(undeclared.starts_with("script `undeclared.py` is not declared in `tool`"), "{undeclared}");
+    let undeclared = refuse("tool", "undeclared.rb", json!({}));
+    assert!(undeclared.starts_with("script `undeclared.rb` is not declared in `tool`"), "{undeclared}");
     assert!(undeclared.contains("`good.py`, `for-claude.sh`"), "{undeclared}");
     assert!(refuse("tool", "for-claude.sh", json!({})).contains("read it with get_asset and run it with bash"));
     let missing = refuse("tool", "good.py", json!({"b": "x"}));
@@ -104,9 +104,8 @@ fn wrong_arguments_are_reported_by_name() {
     for (arguments, message) in [
         (json!({"file": "a.py", "args": {}}), "skill_path is required"),
         (json!({"skill_path": "tool", "args": {}}), "file is required"),
-        (json!({"skill_path": "tool", "file": "a.py"}), "args is required"),
-        (json!({"skill_path": "tool", "file": "a.py", "args": []}), "args must be an object of strings, not an array"),
-        (json!({"skill_path": "tool", "file": "a.py", "args": {"n": 1}}), "args.n must be a string, not a number"),
+        (json!({"skill_path": "tool", "file": "a.py", "args": []}), "args must be an object, not an array"),
+        (json!({"skill_path": "tool", "file": "a.py", "args": {"n": [1]}}), "args.n must be a string, not an array"),
         (json!({"skill_path": "tool", "file": "a.py", "args": {}, "cwd": 1}), "cwd must be a string, not a number"),
         (
             json!({"skill_path": "tool", "file": "a.py", "args": {}, "timeout": 1}),
@@ -130,9 +129,9 @@ fn a_script_sees_its_arguments_its_folder_and_nothing_of_the_host() {
     let folder = skill(&[("a.py", python), ("a.js", javascript), ("a.sh", shell)]);
     let mut session = serve(folder.path()).env("SECRET", "hunter2").start();
     for (file, line) in [
-        ("a.py", "['/skill/a.py'] /skill ['skill', 'tmp', 'usr']"),
-        ("a.js", "/skill/a.js /skill skill,tmp"),
-        ("a.sh", "/skill/a.sh /skill "),
+        ("a.py", "['/skill/a.py'] /work ['skill', 'tmp', 'usr', 'work']"),
+        ("a.js", "/skill/a.js /work skill,tmp,work"),
+        ("a.sh", "/skill/a.sh /work "),
     ] {
         let request = json!({"skill_path": "tool", "file": file, "args": {"dry-run": "yes no"}});
         let result = session.call_json("run_script", request);

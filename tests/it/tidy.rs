@@ -53,7 +53,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("call", &["base", "analytics"]),
     ("scripts", &["base", "bindings", "library", "sandbox", "guests", "catalog", "audit", "call"]),
     ("integrations", &["base", "bindings", "sandbox", "guests", "git", "audit", "call"]),
-    ("views", &["base", "bindings", "library", "sandbox", "catalog", "scripts"]),
+    ("views", &["base", "bindings", "library", "sandbox", "guests", "catalog", "scripts"]),
     ("http-server", &["base"]),
     (
         "mcp",

@@ -196,6 +196,11 @@ impl SettingsReader<'_> {
                 Some(true) if !self.operator.scripts.enabled => self.operator_only("scripts", entry),
                 Some(true) | None => {}
             },
+            "undeclared" => match self.flag("scripts", entry) {
+                Some(false) => self.settings.scripts.undeclared = false,
+                Some(true) if !self.operator.scripts.undeclared => self.operator_only("scripts", entry),
+                Some(true) | None => {}
+            },
             "timeout_seconds" => self.lower_limit(entry, |terms| &mut terms.timeout_seconds),
             "max_output_bytes" => self.lower_limit(entry, |terms| &mut terms.max_output_bytes),
             "memory_bytes" => self.lower_limit(entry, |terms| &mut terms.memory_bytes),

@@ -52,17 +52,21 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
         bail!("the task is empty\nhint: describe the task, as in `skillcell match \"build a login form\"`");
     }
     let explain = arguments.explain || arguments.json;
-    let (found, explained) = compose::with_app(config, async |app: &App| find_skill(app, context, explain).await)?;
+    let as_json = arguments.json;
+    let (found, view, explained) = compose::with_app(config, async |app: &App| {
+        let (found, explained) = find_skill(app, context, explain).await?;
+        let view = FoundView::local(found.clone(), &app.catalog, &app.config.scripts, &app.terms.roots);
+        let view = if as_json { Some(view.await?) } else { None };
+        Ok((found, view, explained))
+    })?;
     let no_match = matches!(found, Answer::NoMatch);
     let output = Output::standard();
-    match explained {
-        Some(explain) if arguments.json => {
-            terminal::print_json(&MatchView { answer: FoundView::plain(found), explain })?;
-        }
-        Some(explain) => {
+    match (explained, view) {
+        (Some(explain), Some(answer)) => terminal::print_json(&MatchView { answer, explain })?,
+        (Some(explain), None) => {
             terminal::print_lines(&[headline(&found, output), explanation::lines(&explain, output)].concat())?;
         }
-        None => terminal::print_lines(&[headline(&found, output), content(&found)].concat())?,
+        (None, _) => terminal::print_lines(&[headline(&found, output), content(&found)].concat())?,
     }
     Ok(ExitCode::from(u8::from(no_match)))
 }

@@ -39,7 +39,7 @@ struct FileView {
 
 enum Text {
     File(Box<FileView>),
-    Aggregated(Box<Answer>),
+    Aggregated(Box<Answer>, FoundView),
 }
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
@@ -48,9 +48,9 @@ pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
     match compose::with_app(config, async |app: &App| find(app, &name, aggregated).await)? {
         Err(error) => return failure::report(&no_skill(&printable(&name), &error), json),
         Ok(Text::File(file)) if json => terminal::print_json(&file)?,
-        Ok(Text::Aggregated(found)) if json => terminal::print_json(&FoundView::plain(*found))?,
+        Ok(Text::Aggregated(_, view)) if json => terminal::print_json(&view)?,
         Ok(Text::File(file)) => print(&file.text)?,
-        Ok(Text::Aggregated(found)) => match *found {
+        Ok(Text::Aggregated(found, _)) => match *found {
             Answer::Matched(found) => print(&format!("{}\n", found.content.trim_end()))?,
             Answer::NoMatch | Answer::Ambiguous(_) => bail!("the engine did not return the chosen skill"),
         },
@@ -66,7 +66,13 @@ async fn find(app: &App, name: &str, aggregated: bool) -> anyhow::Result<Result<
     };
     let request = Request { context: String::new(), chosen: Some(served.skill.summary.address.clone()) };
     let found = app.catalog.ask_all(move |engine, _| engine.find(&request, None)).await?;
-    Ok(found.map(|found| Text::Aggregated(Box::new(found))))
+    Ok(match found {
+        Ok(found) => {
+            let view = FoundView::local(found.clone(), &app.catalog, &app.config.scripts, &app.terms.roots).await?;
+            Ok(Text::Aggregated(Box::new(found), view))
+        }
+        Err(error) => Err(error),
+    })
 }
 
 fn view(app: &App, served: &Served) -> FileView {

@@ -136,6 +136,7 @@ pub struct RawGit {
 #[serde(deny_unknown_fields, default, expecting = "a map of settings")]
 pub struct RawScripts {
     pub enabled: Option<bool>,
+    pub undeclared: Option<bool>,
     pub timeout_seconds: Option<u64>,
     pub max_output_bytes: Option<usize>,
     pub memory_bytes: Option<usize>,

@@ -44,6 +44,7 @@ pub fn resolve(raw: RawScripts, path: impl Fn(&str) -> PathBuf) -> Result<Option
         raw.allowed_extensions.map(|list| list.iter().map(|text| extension("allowed_extensions", text)).collect());
     Ok(Options {
         enabled: raw.enabled.unwrap_or(defaults.enabled),
+        undeclared: raw.undeclared.unwrap_or(defaults.undeclared),
         limits,
         runs_at_once: positive("runs_at_once", raw.runs_at_once)?.unwrap_or(defaults.runs_at_once),
         deterministic: raw.deterministic.unwrap_or(false),

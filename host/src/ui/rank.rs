@@ -20,7 +20,7 @@ pub async fn rank(state: &UiState, query: &str) -> Result<HttpResponse, AskError
         Err(reason) => return Ok(failure(StatusCode::INTERNAL_SERVER_ERROR, &reason)),
     };
     let (found, explain) = answer(&state.catalog, Some(panel), task).await?;
-    let mut view = value!(FoundView::plain(found));
+    let mut view = value!(FoundView::local(found, &state.catalog, &state.config.scripts, &state.roots).await?);
     view["explain"] = value!(explain);
     Ok(json(&view))
 }

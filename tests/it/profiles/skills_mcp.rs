@@ -48,7 +48,7 @@ fn the_tools_have_the_documented_arguments() {
         let added: Vec<&String> = properties.keys().filter(|name| arguments.get(name.as_str()).is_none()).collect();
         let allowed: &[&str] = match text(&tool["name"]) {
             "get_skill" => &["include_assets", "skill_path"],
-            "run_script" => &["dry_run"],
+            "run_script" => &["argv", "dry_run", "files", "outputs", "save_to", "stdin"],
             _ => &[],
         };
         assert_eq!(added, allowed, "{tool}");

@@ -23,6 +23,8 @@ pub struct Caller {
     pub principal: Principal,
     /// The program that asks for the principal, as it names itself.
     pub client: Option<Client>,
+    /// Distinguishes clients of the same principal over HTTP, as far as they say who they are.
+    pub session: Option<String>,
 }
 
 /// On whose behalf a call is made.

@@ -194,7 +194,7 @@ impl Integration {
             let guest = ready.instantiate_async(&mut *store).await?;
             body(guest, store).await
         };
-        run.drive(state, body).await
+        Ok(run.drive(state, body).await?.without_state())
     }
 }
 

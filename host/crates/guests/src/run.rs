@@ -33,13 +33,21 @@ pub(crate) struct Run<S: 'static> {
     pub meter: fn(&mut S) -> &mut Meter,
 }
 
-/// How a run ended, and what it used.
+/// How a run ended, what it used, and the state it left behind.
 #[derive(Debug)]
-pub struct Outcome<T> {
+pub struct Outcome<T, S = ()> {
     pub end: End<T>,
+    pub state: S,
     pub duration: Duration,
     pub fuel_used: u64,
     pub peak_memory: usize,
+}
+
+impl<T, S> Outcome<T, S> {
+    pub fn without_state(self) -> Outcome<T, ()> {
+        let Self { end, duration, fuel_used, peak_memory, .. } = self;
+        Outcome { end, state: (), duration, fuel_used, peak_memory }
+    }
 }
 
 /// What ended a run.
@@ -59,14 +67,14 @@ pub enum End<T> {
 #[error("the guest's thread ended without a result: the log has the reason")]
 pub struct Lost;
 
-impl<S: 'static> Run<S> {
+impl<S: Send + 'static> Run<S> {
     /// Runs `body` with a fresh store, on a separate thread, so that a busy guest does not delay the threads that answer
     /// requests.
     pub async fn drive<T: Send + 'static>(
         self,
         state: impl FnOnce() -> S + Send + 'static,
         body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T> + Send + 'static,
-    ) -> Result<Outcome<T>, Lost> {
+    ) -> Result<Outcome<T, S>, Lost> {
         let (sender, outcome) = oneshot::channel();
         let tokio = tokio::runtime::Handle::current();
         let thread = std::thread::Builder::new().name(self.name.to_owned());
@@ -78,7 +86,7 @@ impl<S: 'static> Run<S> {
         outcome.await.map_err(|_| Lost)
     }
 
-    async fn drive_here<T>(self, state: S, body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>) -> Outcome<T> {
+    async fn drive_here<T>(self, state: S, body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>) -> Outcome<T, S> {
         let Self { engine, executor, time, fuel, cancelled, meter, .. } = self;
         let started = Instant::now();
         let mut store = Store::new(&engine, state);
@@ -107,7 +115,8 @@ impl<S: 'static> Run<S> {
             Ok(Err(error)) => End::Crashed(reason(&error)),
         };
         let fuel_used = fuel - store.get_fuel().unwrap_or(fuel).min(fuel);
-        Outcome { end, duration, fuel_used, peak_memory: meter(store.data_mut()).total() }
+        let peak_memory = meter(store.data_mut()).total();
+        Outcome { end, state: store.into_data(), duration, fuel_used, peak_memory }
     }
 }
 

@@ -41,17 +41,8 @@ fn simplify(schema: &mut Schema) {
 pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: Option<JsonObject>) -> Result<T> {
     let mut arguments = arguments.unwrap_or_default();
     let properties = schema["properties"].as_object().expect("a schema of an object has properties");
-    // Some clients send null for an argument that the model omitted.
-    arguments.retain(|name, value| !value.is_null() || !properties.contains_key(name));
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    for name in required {
-        let value = arguments.get_mut(name).ok_or_else(|| invalid(format!("{name} is required")))?;
-        check(name, &properties[name], value)?;
-    }
-    for (name, value) in &mut arguments {
-        let unknown = || invalid(format!("{} is not an argument of this tool", name.escape_debug()));
-        check(name, properties.get(name).ok_or_else(unknown)?, value)?;
-    }
+    let required = serde_json::json!({"required": schema.get("required")});
+    check_fields("", properties, &required, &mut arguments)?;
     serde_json::from_value(Value::Object(arguments)).map_err(|error| invalid(error.to_string()))
 }
 
@@ -61,12 +52,53 @@ fn check(name: &str, schema: &Value, value: &mut Value) -> Result<()> {
         (Some("string"), other) => Err(wrong_type(name, "a string", other)),
         (Some("boolean"), other) => Err(wrong_type(name, "true or false", other)),
         (Some("integer"), _) => check_integer(name, schema, value),
-        (Some("object"), Value::Object(fields)) => fields.iter_mut().try_for_each(|(key, value)| {
-            check(&format!("{name}.{}", key.escape_debug()), &schema["additionalProperties"], value)
-        }),
-        (Some("object"), other) => Err(wrong_type(name, "an object of strings", other)),
+        (Some("array"), Value::Array(items)) => {
+            let max = schema["maxItems"].as_u64().and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+            if items.len() > max {
+                return Err(invalid(format!("{name} has {} items, and the limit is {max}", items.len())));
+            }
+            let mut numbered = items.iter_mut().enumerate();
+            numbered.try_for_each(|(index, item)| check_item(&format!("{name}[{index}]"), &schema["items"], item))
+        }
+        (Some("array"), other) => Err(wrong_type(name, "an array", other)),
+        (Some("object"), Value::Object(fields)) => match schema["properties"].as_object() {
+            Some(properties) => check_fields(&format!("{name}."), properties, schema, fields),
+            None => fields.iter_mut().try_for_each(|(key, value)| {
+                check_item(&format!("{name}.{}", key.escape_debug()), &schema["additionalProperties"], value)
+            }),
+        },
+        (Some("object"), other) => Err(wrong_type(name, "an object", other)),
         _ => Ok(()),
     }
+}
+
+/// Checks a value inside an array or object. Models write numbers and booleans where a command line has text.
+fn check_item(name: &str, schema: &Value, value: &mut Value) -> Result<()> {
+    if schema["type"] == "string" && (value.is_number() || value.is_boolean()) {
+        *value = Value::String(value.to_string());
+    }
+    check(name, schema, value)
+}
+
+/// Checks the fields of an object whose names start with `prefix` in messages.
+fn check_fields(
+    prefix: &str,
+    properties: &JsonObject,
+    schema: &Value,
+    fields: &mut Map<String, Value>,
+) -> Result<()> {
+    // Some clients send null for an argument that the model omitted.
+    fields.retain(|name, value| !value.is_null() || !properties.contains_key(name));
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for name in required {
+        let value = fields.get_mut(name).ok_or_else(|| invalid(format!("{prefix}{name} is required")))?;
+        check(&format!("{prefix}{name}"), &properties[name], value)?;
+    }
+    for (name, value) in fields {
+        let unknown = || invalid(format!("{prefix}{} is not an argument of this tool", name.escape_debug()));
+        check(&format!("{prefix}{name}"), properties.get(name).ok_or_else(unknown)?, value)?;
+    }
+    Ok(())
 }
 
 fn check_integer(name: &str, schema: &Value, value: &mut Value) -> Result<()> {
@@ -139,8 +171,8 @@ mod tests {
         assert_eq!(message(&json!({"name": null})), "name is required");
         assert_eq!(message(&json!({"name": 3})), "name must be a string, not a number");
         assert_eq!(message(&json!({"name": "a"})), "args is required");
-        assert_eq!(message(&json!({"name": "a", "args": ["a"]})), "args must be an object of strings, not an array");
-        assert_eq!(message(&json!({"name": "a", "args": {"n": 3}})), "args.n must be a string, not a number");
+        assert_eq!(message(&json!({"name": "a", "args": ["a"]})), "args must be an object, not an array");
+        assert_eq!(message(&json!({"name": "a", "args": {"n": [3]}})), "args.n must be a string, not an array");
         for (argument, value, expected) in [
             ("flag", json!("yes"), "flag must be true or false, not a string"),
             ("limit", json!(1.5), "limit is 1.5, and must be a whole number"),
@@ -156,9 +188,10 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_nulls_are_read_as_clients_mean_them() {
-        let arguments = json!({"name": "a", "args": {"b": "c"}, "flag": null, "limit": 10.0});
+        let arguments = json!({"name": "a", "args": {"b": "c", "d": 1.5, "e": true}, "flag": null, "limit": 10.0});
         let read: Example = read(&schema::<Example>(), arguments.as_object().cloned()).unwrap();
-        let args = BTreeMap::from([("b".to_owned(), "c".to_owned())]);
+        let args = [("b", "c"), ("d", "1.5"), ("e", "true")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let args = BTreeMap::from(args);
         assert_eq!(read, Example { name: "a".to_owned(), args, flag: None, limit: 10 });
     }
 }

@@ -7,6 +7,7 @@ use bindings::catalog::FoundSkill;
 use bindings::types::{Location, Summary};
 use library::roots::SkillRoot;
 use std::path::PathBuf;
+use views::found::local_folder;
 
 impl Shared {
     pub fn audience(&self) -> Audience {
@@ -18,14 +19,9 @@ impl Shared {
 
     /// Returns the folder of a skill's files, or else of its Markdown file.
     pub fn shown_folder(&self, skill: &FoundSkill) -> String {
-        match (self.transport, &skill.resources) {
-            (Transport::Http, _) => format!("{}/", skill.summary.uri),
-            (Transport::Stdio, Some(folder)) => self.absolute(folder, ""),
-            (Transport::Stdio, None) => {
-                let Location { root, path } = &skill.summary.file;
-                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                self.absolute(&Location { root: *root, path: folder.to_owned() }, "")
-            }
+        match self.transport {
+            Transport::Http => format!("{}/", skill.summary.uri),
+            Transport::Stdio => local_folder(skill, &self.terms.roots),
         }
     }
 

@@ -91,6 +91,9 @@ pub fn templates() -> ListResourceTemplatesResult {
 
 /// Reads a resource for a caller, and records that.
 pub async fn serve(server: &Server, uri: &str, call: &Call) -> Result<Vec<ResourceContents>> {
+    if let Some(file) = server.scripts.kept_file(&call.caller, uri) {
+        return Ok(vec![contents(uri.to_owned(), &file.path, file.bytes.to_vec())]);
+    }
     let (contents, event) = find(server, uri).await?;
     call.usage.record(event);
     Ok(contents)

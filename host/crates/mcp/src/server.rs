@@ -108,22 +108,19 @@ impl Server {
 
     fn call(&self, context: &Context, progress: Progress) -> Call {
         let client = context.client_info().map(|client| Client { name: client.name, version: client.version });
-        let usage = self.usage_of(context, client.as_ref());
-        let caller = Caller { principal: self.principal.clone(), client };
+        let session = header(context, http::SESSION);
+        let usage = self.usage_of(context, client.as_ref(), session.as_ref());
+        let caller = Caller { principal: self.principal.clone(), client, session };
         Call { caller, cancelled: self.cancellations.token(context), progress, usage }
     }
 
     /// Returns the recorder of a client. Over HTTP it is recognized by its session, else by the name it gives itself.
-    fn usage_of(&self, context: &Context, client: Option<&Client>) -> Usage {
+    fn usage_of(&self, context: &Context, client: Option<&Client>, session: Option<&String>) -> Usage {
         if self.transport == Transport::Stdio || !self.usage.is_enabled() {
             return self.usage.clone();
         }
-        let header = |name: &str| {
-            let value = context.extensions.get::<Parts>()?.headers.get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
         let name = || client.map(|client| format!("{} {}", client.name, client.version));
-        let client = header(http::SESSION).or_else(name).or_else(|| header("user-agent"));
+        let client = session.cloned().or_else(name).or_else(|| header(context, "user-agent"));
         self.usage.for_client(&client.unwrap_or_default())
     }
 
@@ -135,6 +132,12 @@ impl Server {
         call.usage.record_call(tool.name());
         tool.call(self, request.arguments, call).await
     }
+}
+
+/// Returns a header of a request over HTTP.
+fn header(context: &Context, name: &str) -> Option<String> {
+    let value = context.extensions.get::<Parts>()?.headers.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
 impl Shared {

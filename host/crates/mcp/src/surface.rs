@@ -53,6 +53,8 @@ pub struct Surface {
     pub notify_on: NotifyOn,
     /// Whether user, project and plugin folders are roots by default.
     pub all_roots: bool,
+    /// Whether scripts run only if their skill declares them, with named arguments.
+    pub only_declared_scripts: bool,
 }
 
 /// Which texts contain the catalog.
@@ -111,6 +113,7 @@ impl Profile {
             short_uris: false,
             notify_on: NotifyOn::OtherAnswers,
             all_roots: false,
+            only_declared_scripts: false,
         };
         match self {
             Self::Unified => unified,
@@ -156,6 +159,7 @@ impl Profile {
                     Tool::RefreshSkills,
                 ],
                 catalog: CatalogPlace::None,
+                only_declared_scripts: true,
                 ..unified
             },
         }

@@ -1,4 +1,4 @@
-//! The file tree of a guest: `/skill`, `/tmp` and possibly `/work`.
+//! The file tree of a guest: `/skill`, `/tmp` and `/work`.
 //!
 //! Both versions of WASI are thin translations of this module, so that each rule about files is written and tested once.
 
@@ -7,10 +7,11 @@ pub mod disk;
 pub mod protected;
 pub mod frozen;
 pub mod memory;
+pub mod overlay;
 
 use crate::denials::{Denial, Denials};
 use path::{GuestPath, ResolvedPath};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -153,10 +154,15 @@ pub trait Volume: Send {
     }
 }
 
+/// Paths that are remembered as changed. Beyond that, a guest's changes still happen, but are not reported.
+const MAX_CHANGED: usize = 10_000;
+
 /// The file tree of one guest. Above the mounts there are only read-only folders that lead to them.
 pub struct Files {
     mounts: Vec<Mount>,
     denials: Denials,
+    /// What the guest opened for writing or moved. A folder stands for everything below it.
+    changed: BTreeSet<GuestPath>,
 }
 
 struct Mount {
@@ -178,7 +184,7 @@ pub struct Handle {
 
 impl Files {
     pub fn new(denials: Denials) -> Self {
-        Self { mounts: Vec::new(), denials }
+        Self { mounts: Vec::new(), denials, changed: BTreeSet::new() }
     }
 
     /// Mounts a volume at a path such as `skill` or `usr/local/lib`.
@@ -197,6 +203,9 @@ impl Files {
         };
         let writes = mode.write || mode.create || mode.truncate;
         let file = opened.inspect_err(|error| self.note(if writes { "write" } else { "read" }, &path, *error))?;
+        if writes && file.is_some() {
+            self.remember_change(&path);
+        }
         Ok(Handle { path, file })
     }
 
@@ -275,7 +284,38 @@ impl Files {
             (Location::Mounted { .. }, Location::Mounted { .. }) => Err(FileError::OtherVolume),
             _ => Err(FileError::Busy),
         };
-        renamed.inspect_err(|error| self.note("rename", format_args!("{from}` to `{to}"), *error))
+        renamed.inspect_err(|error| self.note("rename", format_args!("{from}` to `{to}"), *error))?;
+        self.changed.retain(|path| path::below(path.as_str(), from.as_str()).is_none());
+        self.remember_change(&to);
+        Ok(())
+    }
+
+    fn remember_change(&mut self, path: &GuestPath) {
+        if self.changed.len() < MAX_CHANGED && !self.changed.contains(path) {
+            self.changed.insert(path.clone());
+        }
+    }
+
+    /// Returns the files that the guest created, changed or moved and that still exist, with their sizes, by path; at most
+    /// `max` of them.
+    pub fn changed_files(&self, max: usize) -> Vec<(GuestPath, u64)> {
+        let mut found = BTreeMap::new();
+        let mut to_visit: Vec<GuestPath> = self.changed.iter().rev().cloned().collect();
+        while let Some(path) = to_visit.pop() {
+            if found.len() == max {
+                break;
+            }
+            match self.stat_at(&path, false) {
+                Ok(Stat { kind: Kind::File, size, .. }) => drop(found.insert(path, size)),
+                Ok(Stat { kind: Kind::Folder, .. }) => {
+                    let entries = self.list(&path, &|| false).unwrap_or_default();
+                    let inside = entries.iter().rev().filter_map(|entry| path.join(&entry.name).ok());
+                    to_visit.extend(inside.map(|resolved| resolved.path));
+                }
+                _ => {}
+            }
+        }
+        found.into_iter().collect()
     }
 
     pub fn read_link(&self, from: &GuestPath, path: &str) -> Result<String, FileError> {

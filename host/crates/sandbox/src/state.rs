@@ -9,7 +9,9 @@ use crate::limits::time::Stop;
 use crate::output::Output;
 use crate::p1::Descriptors;
 use crate::p2::FilesView;
+use bytes::Bytes;
 use wasmtime::component::ResourceTable;
+use wasmtime_wasi::p2::pipe::MemoryInputPipe;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
@@ -25,6 +27,8 @@ pub struct ScriptState {
     pub meter: Meter,
     pub stop: Stop,
     pub(crate) descriptors: Descriptors,
+    /// What the host has for a guest that takes it in a second call.
+    pub reply: Vec<u8>,
     handles: ResourceTable,
     listed_entries: usize,
     wasi: WasiCtx,
@@ -34,8 +38,10 @@ pub struct ScriptState {
 /// What a guest is granted.
 pub struct Capabilities {
     pub files: Files,
-    pub arguments: Vec<String>,
+    /// The program, the script and what the caller gave it.
+    pub argv: Vec<String>,
     pub variables: Vec<(String, String)>,
+    pub stdin: Bytes,
     pub stdout: Output,
     pub stderr: Output,
     pub clock_rng: ClockRng,
@@ -47,16 +53,16 @@ impl ScriptState {
     pub fn new(granted: Capabilities, meter: Meter, stop: Stop) -> Self {
         let (stdout, stderr) = (&granted.stdout, &granted.stderr);
         let mut wasi = WasiCtxBuilder::new();
-        wasi.args(&granted.arguments).envs(&granted.variables);
+        wasi.args(&granted.argv).envs(&granted.variables);
         // Never the server's own streams: one stray line there would corrupt the protocol.
-        wasi.stdout(stdout.clone()).stderr(stderr.clone());
+        wasi.stdin(MemoryInputPipe::new(granted.stdin.clone())).stdout(stdout.clone()).stderr(stderr.clone());
         granted.clock_rng.configure(&mut wasi);
         let mut http = WasiHttpCtx::new();
         http.set_field_size_limit(MAX_HEADER_BYTES);
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(MAX_HANDLES);
-        let descriptors = Descriptors::new(stdout.clone(), stderr.clone());
-        Self { granted, meter, stop, descriptors, handles, listed_entries: 0, wasi: wasi.build(), http }
+        let descriptors = Descriptors::new(granted.stdin.clone(), stdout.clone(), stderr.clone());
+        Self { granted, meter, stop, descriptors, reply: Vec::new(), handles, listed_entries: 0, wasi: wasi.build(), http }
     }
 
     pub fn files(&mut self) -> FilesView<'_> {

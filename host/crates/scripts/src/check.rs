@@ -3,7 +3,9 @@
 use super::policy::{self, GrantedAccess, Policy};
 use super::{Inner, ScriptError, digest};
 use crate::denied::Denied;
+use crate::input::{Input, InputError, InputFile};
 use crate::options::Runner;
+use crate::patterns::Pattern;
 use base::digest::Sha256;
 use base::place::Place;
 use bindings::catalog::{self, Execution, FoundScript, ScriptLimits, Settings};
@@ -13,9 +15,9 @@ use bytes::Bytes;
 use guests::engine::EngineInstance;
 use guests::load::{self, Fault};
 use guests::script::{Guest, Language, Role};
-use library::resources::ResourceFolder;
+use library::resources::{ResourceFolder, Target};
 use library::snapshot::Snapshot;
-use std::collections::BTreeMap;
+use sandbox::files::path::{GuestPath, below};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,12 +29,16 @@ const MAX_SCRIPT_BYTES: u64 = 4 << 20;
 const COMPILE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A request to run a script.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     pub skill: String,
     pub file: String,
-    pub arguments: BTreeMap<String, String>,
+    pub input: Input,
     pub working_folder: Option<PathBuf>,
+    /// Which of the changed files are wanted; `None` for all outside `/tmp`.
+    pub outputs: Option<Vec<Pattern>>,
+    /// A folder below the working folder that gets a copy of the outputs.
+    pub save_to: Option<String>,
     /// Report the policy, and run nothing.
     pub dry_run: bool,
 }
@@ -43,6 +49,15 @@ pub struct Checked<G = Guest> {
     pub guest: G,
     pub script: Script,
     pub access: GrantedAccess,
+    pub input: Input,
+    pub wanted: Wanted,
+}
+
+/// What is to be done with the files that a run leaves behind.
+pub struct Wanted {
+    pub outputs: Option<Vec<Pattern>>,
+    /// Normalized, below `/work`.
+    pub save_to: Option<String>,
 }
 
 /// The bytes that were checked, which are the bytes that run.
@@ -80,9 +95,9 @@ pub(super) async fn check(
     let resolved = find(inner, &request).await?;
     let for_disk = Arc::clone(inner);
     // Reading files would block the threads that answer requests.
-    let prepared = tokio::task::spawn_blocking(move || prepare(&for_disk, &request, resolved)).await;
+    let prepared = tokio::task::spawn_blocking(move || prepare(&for_disk, request, resolved)).await;
     let prepared = prepared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-    let Checked { policy, guest, script, access } = prepared?;
+    let Checked { policy, guest, script, access, input, wanted } = prepared?;
     let guest = match guest {
         GuestSource::Bundled(language) => {
             let inner = Arc::clone(inner);
@@ -97,7 +112,7 @@ pub(super) async fn check(
             })?
         }
     };
-    Ok(Checked { policy, guest, script, access })
+    Ok(Checked { policy, guest, script, access, input, wanted })
 }
 
 /// Loads the guest. Compiles on a separate thread, one at a time, with a timeout.
@@ -156,12 +171,13 @@ async fn find(inner: &Inner, request: &Request) -> Result<ResolvedScript, Script
             catalog::ScriptError::NoSkill(error) => Denied::NoSkill { name: skill, error },
             catalog::ScriptError::UnsafePath => Denied::Traversal(file),
             catalog::ScriptError::NotDeclared(declared) => Denied::NotDeclared { skill, file, declared },
+            catalog::ScriptError::Undeclared => Denied::Undeclared { skill, file },
         })
     })
 }
 
 /// Makes the checks that need the disk, and decides the policy.
-fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result<Checked<GuestSource>, Denied> {
+fn prepare(inner: &Inner, mut request: Request, resolved: ResolvedScript) -> Result<Checked<GuestSource>, Denied> {
     let ResolvedScript { found, terms, folder, skill_text } = resolved;
     let script = &found.script;
     let file = script.file.clone();
@@ -174,11 +190,15 @@ fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result
     }
     let missing = script.arguments.iter().filter(|argument| argument.required);
     let missing: Vec<String> =
-        missing.map(|argument| argument.name.clone()).filter(|name| !request.arguments.contains_key(name)).collect();
+        missing.map(|argument| argument.name.clone()).filter(|name| !request.input.named.contains_key(name)).collect();
     if !missing.is_empty() {
         return Err(Denied::MissingArguments { file, missing });
     }
-    let arguments = policy::argument_variables(&request.arguments).map_err(Denied::InvalidArguments)?;
+    request.input.check().map_err(Denied::Input)?;
+    if let Some(folder) = &request.working_folder {
+        request.input.translate_paths(folder);
+    }
+    let arguments = policy::argument_variables(&request.input.named).map_err(Denied::InvalidArguments)?;
     let extension = extension(&script.file);
     if !terms.allowed_extensions.contains(&extension) {
         return Err(Denied::Extension { extension, allowed: terms.allowed_extensions });
@@ -199,6 +219,7 @@ fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result
         terms: &terms,
         working_folder,
         arguments,
+        input: &request.input,
         runner,
         runtime_digest,
         script_digest: digest,
@@ -207,8 +228,37 @@ fn prepare(inner: &Inner, request: &Request, resolved: ResolvedScript) -> Result
     let bytes = Bytes::from(bytes);
     let contents = || digest::SkillContents::read(&folder, &skill_text, &script.file, &bytes);
     let (policy, access) = policy::decide(inner, inputs, contents);
+    if access.work.is_empty() {
+        check_collisions(&folder, &request.input).map_err(Denied::Input)?;
+    }
+    let save_to = request.save_to.map(|folder| check_save_to(folder, &access)).transpose()?;
     let script = Script { folder, file: script.file.clone(), bytes: bytes.clone() };
-    Ok(Checked { policy, guest, script, access })
+    let wanted = Wanted { outputs: request.outputs, save_to };
+    Ok(Checked { policy, guest, script, access, input: request.input, wanted })
+}
+
+/// Refuses files that would replace files of the skill, because a script with grants may act on those.
+fn check_collisions(folder: &ResourceFolder, input: &Input) -> Result<(), InputError> {
+    for (index, InputFile { path, .. }) in input.files.iter().enumerate() {
+        let above = path.match_indices('/').map(|(end, _)| folder.target(&path[..end]));
+        let is_blocked = above.flatten().any(|target| target != Target::Folder);
+        if is_blocked || folder.target(path).is_some() {
+            return Err(InputError::OfSkill { index, path: path.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that outputs can be saved before the script runs, so that nothing is lost after it.
+fn check_save_to(folder: String, access: &GrantedAccess) -> Result<String, Denied> {
+    let plain = GuestPath::default().join(&folder).ok().filter(|_| !folder.split('/').any(|name| name == ".."));
+    let Some(plain) = plain.map(|resolved| resolved.path) else { return Err(Denied::SaveTo { folder, granted: true }) };
+    let joined = |at: &str, inside: &str| GuestPath::default().join(&format!("./{at}/{inside}")).ok();
+    let covers = |at: &str, inside: &str| {
+        joined(at, inside).is_some_and(|writable| below(plain.as_str(), writable.path.as_str()).is_some())
+    };
+    let granted = access.work.iter().any(|part| part.writable.iter().any(|writable| covers(&part.at, &writable.below)));
+    if granted { Ok(plain.as_str().to_owned()) } else { Err(Denied::SaveTo { folder, granted: false }) }
 }
 
 fn bad_runner(path: &Path, extension: &str, fault: Fault) -> Denied {
@@ -236,8 +286,13 @@ fn guest_source(
     }
 }
 
+/// Whether a file of a folder skill runs although the skill does not declare it.
+pub fn runs_undeclared(limits: &ScriptLimits, file: &str) -> bool {
+    limits.enabled && limits.undeclared && limits.allowed_extensions.contains(&extension(file))
+}
+
 /// Returns the extension with its dot, in lower case; empty if there is none.
-fn extension(file: &str) -> String {
+pub fn extension(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     name.rfind('.').map_or(String::new(), |dot| name[dot..].to_ascii_lowercase())
 }

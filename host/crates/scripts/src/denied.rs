@@ -1,5 +1,6 @@
 //! Why a script does not run.
 
+use crate::input::InputError;
 use crate::policy::ArgumentError;
 use base::place::{Audience, LocalReason, Place};
 use base::printable::{printable, quoted};
@@ -16,10 +17,13 @@ pub enum Denied {
     NoSkill { name: String, error: LookupError },
     Traversal(String),
     NotDeclared { skill: String, file: String, declared: Vec<String> },
+    Undeclared { skill: String, file: String },
     DisabledInRoot(String),
     RunByAgent(String),
     MissingArguments { file: String, missing: Vec<String> },
     InvalidArguments(ArgumentError),
+    Input(InputError),
+    SaveTo { folder: String, granted: bool },
     Extension { extension: String, allowed: Vec<String> },
     File { file: String, error: ReadError },
     NoRunner(String),
@@ -51,6 +55,11 @@ impl Denied {
                 };
                 format!("script `{}` is not declared in `{}`\nhint: {hint}", printable(file), printable(skill))
             }
+            Self::Undeclared { skill, file } => format!(
+                "script `{}` is not declared in `{}`, and only declared scripts run here\nhint: read it with get_asset and run it yourself; the operator can set `scripts.undeclared: true`, or the author declare it",
+                printable(file),
+                printable(skill)
+            ),
             Self::DisabledInRoot(label) => format!(
                 "scripts are disabled in the `config.yaml` of the root `{label}`\nhint: read the script with get_asset and do its work yourself"
             ),
@@ -64,6 +73,15 @@ impl Denied {
                 quoted(missing)
             ),
             Self::InvalidArguments(error) => error.to_string(),
+            Self::Input(error) => error.to_string(),
+            Self::SaveTo { folder, granted: true } => format!(
+                "`save_to` is `{}`, which is not a path below `cwd`\nhint: use a relative path such as `reports`, without `..`",
+                printable(folder)
+            ),
+            Self::SaveTo { folder, granted: false } => format!(
+                "outputs cannot be saved to `{}`: no write grant covers that folder of `cwd`\nhint: call it with a `cwd` that the operator granted with `write`, or without `save_to`",
+                printable(folder)
+            ),
             Self::Extension { extension, allowed } => format!(
                 "the extension `{extension}` is not allowed for scripts\nhint: use one of {}; the operator can change `scripts.allowed_extensions`",
                 quoted(allowed)

@@ -4,20 +4,26 @@
 //! grants and what the script asks for ([`policy`]), the queue, and the entries for the audit record ([`record`]). Must not know how a guest is
 //! compiled or called (that is `guests`), what it can touch once it runs (`sandbox`), the configuration file or MCP.
 //!
-//! Start reading with [`Scripts::run`], the path of one run: a [`Request`] becomes a [`Policy`] in `check`, and `Scripts::job`
-//! turns that into the `Capabilities` (files, arguments, variables, gate) that the guest sees. Then [`Denied`], all reasons why a script does not run, and
+//! Start reading with [`Scripts::run`], the path of one run: a [`Request`] with its [`input`] becomes a [`Policy`] in `check`,
+//! `Scripts::job` turns that into the `Capabilities` (files, arguments, variables, gate) that the guest sees, and what the script
+//! wrote is collected as [`outputs`], which the caller can read while they are [`kept`]. Then [`Denied`], all reasons why a script does not run, and
 //! [`grants::settle`], the only place that turns a request into a grant.
 
 mod check;
 mod denied;
 pub mod grants;
+pub mod input;
+pub mod kept;
 pub mod options;
+pub mod outputs;
+pub mod patterns;
 mod digest;
+mod hint;
 mod policy;
 mod record;
 mod refusal;
 
-pub use check::Request;
+pub use check::{Request, runs_undeclared};
 pub use denied::Denied;
 pub use digest::digest_of;
 pub use options::{Options, Runner};
@@ -26,20 +32,25 @@ pub use record::limits;
 
 use audit::{AuditError, Record};
 use base::place::{Audience, LocalReason};
-use call::Call;
+use bytes::Bytes;
+use call::{Call, Caller};
 use catalog::{AskError, Catalog};
-use check::Checked;
+use check::{Checked, Wanted};
 use grants::Grants;
 use guests::run::Lost;
 use guests::script::{Finished, Guest, Job, ScriptWorld, mount_stdlib};
+use input::{Input, InputError, InputFile};
+use kept::KeptFiles;
 use library::resources::ResourceFolder;
 use library::roots::SkillRoot;
+use outputs::{OutputFile, Outputs};
 use sandbox::clock_rng::ClockRng;
 use sandbox::denials::Denials;
-use sandbox::files::Files;
+use sandbox::files::{FileError, Files};
 use sandbox::files::disk::Disk;
 use sandbox::files::frozen::Frozen;
 use sandbox::files::memory::{Memory, Quota};
+use sandbox::files::overlay::Overlay;
 use sandbox::gate::Gate;
 use sandbox::output::Output;
 use sandbox::state::Capabilities;
@@ -71,6 +82,7 @@ struct Inner {
     /// One compilation at a time: it takes all cores and much memory.
     compiling: Arc<Semaphore>,
     waiting: AtomicUsize,
+    kept: Arc<KeptFiles>,
 }
 
 /// A script did not run, or its result was lost.
@@ -104,6 +116,11 @@ impl From<Denied> for ScriptError {
 pub struct CompletedRun {
     pub policy: Policy,
     pub finished: Finished,
+    pub outputs: Outputs,
+    /// How many outputs were saved, or which one could not be.
+    pub saved: Option<Result<usize, (String, FileError)>>,
+    /// The script itself.
+    source: Bytes,
 }
 
 impl Scripts {
@@ -119,6 +136,7 @@ impl Scripts {
             slots: Semaphore::new(options.runs_at_once),
             compiling: Arc::new(Semaphore::new(1)),
             waiting: AtomicUsize::new(0),
+            kept: Arc::default(),
             catalog,
             options,
             grants,
@@ -136,10 +154,12 @@ impl Scripts {
 
     /// Runs a script. Its beginning is recorded before it runs, and then its end.
     pub async fn run(&self, request: Request, call: &Call) -> Result<CompletedRun, ScriptError> {
-        let Checked { policy, guest, script, access } = self.check(request, call).await?;
+        let Checked { policy, guest, script, access, input, wanted } = self.check(request, call).await?;
         let _slot = self.slot(call).await;
+        let source = script.bytes.clone();
+        let job = self.job(&policy, guest, script, access, input)?;
         let began = self.inner.record.begin(record::run_entry(&policy)).await.map_err(unrecorded)?;
-        let running = self.inner.world.run(self.job(&policy, guest, script, access), call.cancelled.clone());
+        let running = self.inner.world.run(job, call.cancelled.clone());
         tokio::pin!(running);
         let mut seconds = 0.0;
         let finished = loop {
@@ -154,7 +174,31 @@ impl Scripts {
         for refusal in record::refusal_entries(&policy, finished.as_ref().ok()) {
             self.inner.record.count(refusal).await.map_err(unrecorded)?;
         }
-        Ok(CompletedRun { policy, finished: finished.map_err(ScriptError::Lost)? })
+        let finished = finished.map_err(ScriptError::Lost)?;
+        // Files of a working folder are read from disk.
+        let collecting = tokio::task::spawn_blocking(move || collect(policy, finished, source, &wanted));
+        Ok(collecting.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
+    }
+
+    /// Keeps files of a run for its caller, and forgets them in time even if no other call comes. Returns the name of the run, for [`kept::uri_of`].
+    pub fn keep(&self, caller: &Caller, files: Vec<OutputFile>) -> String {
+        let kept = Arc::clone(&self.inner.kept);
+        let run = kept.keep(caller, files);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(KeptFiles::kept_for(), std::future::pending::<()>()).await;
+            kept.forget_old();
+        });
+        run
+    }
+
+    /// Returns a file that a run of this caller left behind.
+    pub fn kept_file(&self, caller: &Caller, uri: &str) -> Option<OutputFile> {
+        self.inner.kept.get(caller, uri)
+    }
+
+    /// Names what runs a file, if scripts of its extension run.
+    pub fn runtime_of(&self, file: &str, audience: Audience) -> Option<String> {
+        self.inner.options.runtime_of(file, audience)
     }
 
     /// Waits briefly for cancelled scripts, so that their runs are recorded.
@@ -199,19 +243,38 @@ impl Scripts {
         }
     }
 
-    fn job(&self, policy: &Policy, guest: Guest, script: check::Script, access: policy::GrantedAccess) -> Job {
+    fn job(
+        &self,
+        policy: &Policy,
+        guest: Guest,
+        script: check::Script,
+        access: policy::GrantedAccess,
+        input: Input,
+    ) -> Result<Job, Denied> {
         let denials = Denials::default();
         let mut files = Files::new(denials.clone());
-        match (access.frozen, script.folder) {
-            (Some(frozen), _) => files.mount("skill", Memory::frozen(frozen)),
-            (None, ResourceFolder::OnDisk(folder)) => {
-                files.mount("skill", Disk::skill(folder).with_checked(&script.file, script.bytes));
-            }
-            (None, ResourceFolder::Frozen(folder)) => files.mount("skill", Frozen(folder)),
-        }
         let quota = Quota::new(policy.limits.scratch_bytes, policy.limits.scratch_files);
-        files.mount("tmp", Memory::scratch(Arc::clone(&quota)));
-        let has_work = !access.work.is_empty();
+        let skill = || {
+            let quota = Arc::clone(&quota);
+            match (&access.frozen, &script.folder) {
+                (Some(frozen), _) => Overlay::new(Memory::frozen(frozen.clone()), quota),
+                (None, ResourceFolder::OnDisk(folder)) => {
+                    let folder = Disk::skill(Arc::clone(folder)).with_checked(&script.file, script.bytes.clone());
+                    Overlay::new(folder, quota)
+                }
+                (None, ResourceFolder::Frozen(folder)) => Overlay::new(Frozen(folder.clone()), quota),
+            }
+        };
+        files.mount("skill", skill());
+        let mut scratch = Memory::scratch(Arc::clone(&quota));
+        if access.work.is_empty() {
+            let mut work = skill();
+            add_files(&input.files, |path, bytes| work.add_file(path, bytes))?;
+            files.mount("work", work);
+        } else {
+            add_files(&input.files, |path, bytes| scratch.add_file(&format!("files/{path}"), bytes))?;
+        }
+        files.mount("tmp", scratch);
         for part in access.work {
             let at = if part.at.is_empty() { "work".to_owned() } else { format!("work/{}", part.at) };
             files.mount(&at, Disk::writable(part.folder, part.writable, access.protected.clone()));
@@ -222,30 +285,45 @@ impl Scripts {
         }
         let file = format!("/skill/{}", script.file);
         let mut variables = access.variables;
-        variables.extend([
-            ("SKILL_DIR".to_owned(), "/skill".to_owned()),
-            ("SKILL_PATH".to_owned(), policy.skill_path.clone()),
-            ("PWD".to_owned(), if has_work { "/work" } else { "/skill" }.to_owned()),
-            ("HOME".to_owned(), "/tmp".to_owned()),
-            ("TMPDIR".to_owned(), "/tmp".to_owned()),
-        ]);
+        let fixed = [("SKILL_DIR", "/skill"), ("SKILL_PATH", &*policy.skill_path), ("PWD", "/work"), ("HOME", "/tmp"), ("TMPDIR", "/tmp")];
+        variables.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let interpreter = is_cpython.then(|| "python3".to_owned());
         let capabilities = Capabilities {
             files,
-            arguments: interpreter.into_iter().chain([file.clone()]).collect(),
+            argv: interpreter.into_iter().chain([file.clone()]).chain(input.argv).collect(),
             variables,
+            stdin: input.stdin,
             stdout: Output::new(policy.limits.output),
             stderr: Output::new(policy.limits.output),
             clock_rng: ClockRng::new(self.inner.options.deterministic),
             gate: Gate::new(&policy.hosts, denials.clone()),
             denials,
         };
-        Job { guest, file, capabilities, limits: policy.limits, quota }
+        Ok(Job { guest, file, capabilities, limits: policy.limits, quota })
     }
 }
 
 fn unrecorded(error: AuditError) -> ScriptError {
     ScriptError::Unrecorded(LocalReason(error.to_string()))
+}
+
+/// Adds the files of a call to a folder of the sandbox.
+fn add_files(
+    files: &[InputFile],
+    mut add: impl FnMut(&str, Bytes) -> Result<(), FileError>,
+) -> Result<(), Denied> {
+    for (index, InputFile { path, bytes }) in files.iter().enumerate() {
+        let path = path.clone();
+        add(&path, bytes.clone()).map_err(|_| Denied::Input(InputError::OfSkill { index, path }))?;
+    }
+    Ok(())
+}
+
+/// Collects and saves the files of a finished run.
+fn collect(policy: Policy, mut finished: Finished, source: Bytes, wanted: &Wanted) -> CompletedRun {
+    let outputs = Outputs::collect(&mut finished.files, wanted.outputs.as_deref());
+    let saved = wanted.save_to.as_deref().map(|folder| outputs.save(&mut finished.files, folder));
+    CompletedRun { policy, finished, outputs, saved, source }
 }
 
 /// Leaves the queue when it is dropped.

@@ -1,5 +1,6 @@
 //! The resolved settings of scripts.
 
+use crate::check::extension;
 use base::place::{Audience, Place};
 use bindings::catalog::ScriptLimits;
 use guests::script::Language;
@@ -11,6 +12,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 pub struct Options {
     pub enabled: bool,
+    /// Whether scripts run that a folder skill has but does not declare.
+    pub undeclared: bool,
     pub limits: Limits,
     pub runs_at_once: usize,
     /// Scripts see the same time and the same random numbers in every run.
@@ -49,6 +52,7 @@ impl Default for Options {
         }
         Self {
             enabled: true,
+            undeclared: true,
             limits: Limits::default(),
             runs_at_once: std::thread::available_parallelism().map_or(1, NonZero::get),
             deterministic: false,
@@ -59,10 +63,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Names what runs a file, if scripts of its extension run.
+    pub fn runtime_of(&self, file: &str, audience: Audience) -> Option<String> {
+        let runner = self.runners.get(&extension(file)).filter(|_| self.enabled)?;
+        Some(runner.name(audience))
+    }
+
     /// The limits that the engine needs to report content that tries to exceed them.
     pub fn terms(&self) -> ScriptLimits {
         ScriptLimits {
             enabled: self.enabled,
+            undeclared: self.undeclared,
             timeout_seconds: self.limits.time.as_secs(),
             max_output_bytes: self.limits.output as u64,
             memory_bytes: self.limits.memory as u64,

@@ -4,6 +4,7 @@ use super::Inner;
 use super::digest::{DigestError, SkillContents};
 use crate::grants::folders::Part;
 use crate::grants::{self, Grant, Settled};
+use crate::input::{Input, InputFile};
 use crate::options::Runner;
 use crate::refusal::{Refusal, ScriptId};
 use base::digest::Sha256;
@@ -15,6 +16,7 @@ use library::roots::SkillRoot;
 use sandbox::files::protected::ProtectedPlace;
 use sandbox::hosts::HostPattern;
 use sandbox::limits::Limits;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,6 +36,10 @@ pub struct Policy {
     /// Set only if the grant pins it, or if it was requested.
     pub skill_digest: Option<Sha256>,
     pub argument_names: Vec<String>,
+    /// How many arguments by position.
+    pub argv: usize,
+    pub stdin_bytes: usize,
+    pub input_files: Vec<HandedFile>,
     pub limits: Limits,
     pub working_folder: Option<Place>,
     /// Paths in the sandbox.
@@ -42,6 +48,14 @@ pub struct Policy {
     pub variables: Vec<String>,
     pub hosts: Vec<HostPattern>,
     pub refusals: Vec<Refusal>,
+}
+
+/// A file that the caller hands to a script, as reports name it.
+#[derive(Debug, Serialize)]
+pub struct HandedFile {
+    pub path: String,
+    pub size: usize,
+    pub sha256: String,
 }
 
 /// What a run can access besides its script.
@@ -53,11 +67,18 @@ pub struct GrantedAccess {
     pub frozen: Option<BTreeMap<String, Bytes>>,
 }
 
+impl HandedFile {
+    fn new(file: &InputFile) -> Self {
+        Self { path: file.path.clone(), size: file.bytes.len(), sha256: Sha256::of(&file.bytes).hex() }
+    }
+}
+
 pub struct Inputs<'a> {
     pub found: &'a FoundScript,
     pub terms: &'a ScriptLimits,
     pub working_folder: Option<Place>,
     pub arguments: Vec<(String, String)>,
+    pub input: &'a Input,
     pub runner: Runner,
     pub runtime_digest: Option<Sha256>,
     pub script_digest: Sha256,
@@ -70,7 +91,7 @@ pub(super) fn decide(
     inputs: Inputs<'_>,
     contents: impl Fn() -> Result<SkillContents, DigestError>,
 ) -> (Policy, GrantedAccess) {
-    let Inputs { found, terms, working_folder, arguments, runner, runtime_digest, script_digest, .. } = inputs;
+    let Inputs { found, terms, working_folder, arguments, input, runner, runtime_digest, script_digest, .. } = inputs;
     let script = &found.script;
     let root = &inner.roots[script.folder.root as usize];
     let nothing = Grant::default();
@@ -106,7 +127,12 @@ pub(super) fn decide(
             roots.chain([inner.grants.file.clone()]).filter_map(|path| ProtectedPlace::at(&path)).collect()
         }
     };
-    let settled = grants::settle(&script_id, script.needs.as_ref(), working_folder.as_ref(), grant, &protected, &file);
+    let needs = script.needs.as_ref();
+    let mut settled = grants::settle(&script_id, needs, working_folder.as_ref(), grant, &protected, &file);
+    // A script that declares nothing gets what the operator grants to its skill.
+    if !script.declared {
+        (settled.variables, settled.hosts) = (grant.variables.iter().cloned().collect(), grant.hosts.clone());
+    }
     let Settled { work, variables, hosts, refusals: more } = settled;
     refusals.extend(more);
     let limits = inner.options.limits.lowered(&Limits {
@@ -134,6 +160,9 @@ pub(super) fn decide(
         script_digest,
         skill_digest: pinned_digest.or_else(current_digest),
         argument_names: arguments.iter().map(|(name, _)| name.clone()).collect(),
+        argv: input.argv.len(),
+        stdin_bytes: input.stdin.len(),
+        input_files: input.files.iter().map(HandedFile::new).collect(),
         limits,
         working_folder: working_folder.filter(|_| !work.is_empty()),
         readable: work.iter().map(|part| sandbox_path(&part.at, "")).collect(),

@@ -37,7 +37,7 @@ pub fn refused_entry(request: &Request, denied: &Denied) -> Map<String, Value> {
         "time": now(),
         "skill": truncated(&request.skill),
         "script": truncated(&request.file),
-        "arguments": truncated_names(request.arguments.keys()),
+        "arguments": truncated_names(request.input.named.keys()),
         "reason": reason(&denied.for_audience(Audience::Local)),
     }))
 }
@@ -56,6 +56,9 @@ pub fn run_entry(policy: &Policy) -> Map<String, Value> {
         "runtime": policy.runner.name(Audience::Local),
         "runtime_digest": policy.runtime_digest,
         "arguments": truncated_names(policy.argument_names.iter()),
+        "argv": policy.argv,
+        "stdin_bytes": policy.stdin_bytes,
+        "files": policy.input_files,
         "grants": {
             "cwd": policy.working_folder.as_ref().map(|place| place.for_audience(Audience::Local)),
             "read": policy.readable,

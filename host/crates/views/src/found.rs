@@ -1,7 +1,19 @@
 //! The shape of the answer to `get_skill`.
 
-use bindings::catalog::{Answer as Found, Argument, Asset, Candidate, Execution, Script};
+use base::place::Audience;
+use bindings::catalog::{
+    Answer as Found, Argument, Asset, Candidate, Execution, FoundSkill, LookupKind, Script, ScriptLimits,
+};
+use bindings::types::{Location, SkillModel};
+use catalog::{AskError, Catalog};
+use guests::call::Broken;
+use guests::engine::EngineInstance;
+use library::files::{self, SkillFile};
+use library::roots::SkillRoot;
+use library::snapshot::Snapshot;
+use scripts::Options;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// No match, several candidates, or the skill.
 #[derive(Serialize)]
@@ -25,7 +37,25 @@ pub enum FoundView {
         scripts: Vec<ScriptView>,
         inherited_assets: Vec<AssetView>,
         inherited_scripts: Vec<ScriptView>,
+        #[serde(flatten)]
+        listing: Option<ListingView>,
     },
+}
+
+/// What a skill has on disk.
+#[derive(Serialize)]
+pub struct ListingView {
+    /// Where the files are: a folder, or over HTTP a URI.
+    pub folder: String,
+    /// The first files, relative to the folder.
+    pub files: Vec<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub files_omitted: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize)]
@@ -63,9 +93,89 @@ impl FoundView {
                 scripts: scripts(found.scripts),
                 inherited_assets: assets(found.inherited_assets),
                 inherited_scripts: scripts(found.inherited_scripts),
+                listing: None,
             },
         }
     }
+}
+
+impl FoundView {
+    /// The answer as a person on this machine sees it.
+    pub async fn local(found: Found, catalog: &Catalog, options: &Options, roots: &[SkillRoot]) -> Result<Self, AskError> {
+        let address = match &found {
+            Found::Matched(found) => found.candidate.address.clone(),
+            _ => return Ok(Self::plain(found)),
+        };
+        let asked = catalog.ask_all(move |engine, snapshot| OnDisk::of(engine, snapshot, &address));
+        let view = Self::plain(found);
+        Ok(match asked.await? {
+            None => view,
+            Some(on_disk) => {
+                let folder = local_folder(&on_disk.skill, roots);
+                on_disk.add_to(view, folder, |file| options.runtime_of(file, Audience::Local))
+            }
+        })
+    }
+
+    /// Adds files, and the scripts among them that the skill does not declare. `runtime` names what runs a script.
+    fn with_listing(mut self, on_disk: ListingView, runnable: &[String], runtime: impl Fn(&str) -> Option<String>) -> Self {
+        if let Self::Matched { scripts, inherited_scripts, listing, .. } = &mut self {
+            let undeclared = runnable.iter().filter(|file| !scripts.iter().any(|script| script.file == **file));
+            let undeclared: Vec<ScriptView> = undeclared.map(|file| ScriptView::undeclared(file)).collect();
+            scripts.extend(undeclared);
+            for script in scripts.iter_mut().chain(inherited_scripts).filter(|script| script.execution == SERVER) {
+                script.runtime = runtime(&script.file);
+            }
+            *listing = Some(on_disk);
+        }
+        self
+    }
+}
+
+/// The most files named in an answer.
+const MAX_FILES: usize = 50;
+
+/// What a matched skill has on disk.
+pub struct OnDisk {
+    pub skill: FoundSkill,
+    files: Vec<SkillFile>,
+    limits: ScriptLimits,
+}
+
+impl OnDisk {
+    pub fn of(engine: &mut EngineInstance, snapshot: &Snapshot, address: &str) -> Result<Option<Self>, Broken> {
+        let Ok(skill) = engine.skill_of(address, LookupKind::Path)? else { return Ok(None) };
+        let limits = engine.settings_of(skill.summary.file.root)?.scripts;
+        let belonging = engine.files_of(&skill.summary.file)?;
+        let opened = belonging.and_then(|belonging| files::open(snapshot, &belonging));
+        Ok(Some(Self { skill, files: opened.map(|opened| opened.files).unwrap_or_default(), limits }))
+    }
+
+    /// Adds the files to an answer. `folder` is where they are, and `runtime` names what runs a script.
+    pub fn add_to(self, view: FoundView, folder: String, runtime: impl Fn(&str) -> Option<String>) -> FoundView {
+        let Self { skill, files, limits } = self;
+        let is_folder = skill.summary.model == SkillModel::Folder;
+        let runs = |file: &&SkillFile| is_folder && scripts::runs_undeclared(&limits, &file.path);
+        let is_script = |file: &&SkillFile| runs(file) && runtime(&file.path).is_some();
+        let runnable: Vec<String> =
+            files.iter().filter(is_script).take(MAX_FILES).map(|file| file.path.clone()).collect();
+        let listing = ListingView {
+            folder,
+            files_omitted: files.len().saturating_sub(MAX_FILES),
+            files: files.into_iter().take(MAX_FILES).map(|file| file.path).collect(),
+        };
+        view.with_listing(listing, &runnable, runtime)
+    }
+}
+
+/// Returns the folder of a skill's files, or else of its Markdown file, as a path of this machine.
+pub fn local_folder(skill: &FoundSkill, roots: &[SkillRoot]) -> String {
+    let Location { root, path } = &skill.summary.file;
+    let folder = || Location { root: *root, path: path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned() };
+    let Location { root, path } = skill.resources.clone().unwrap_or_else(folder);
+    let root = roots.get(root as usize).map(SkillRoot::path);
+    // Collecting the components removes `.` and double separators.
+    root.unwrap_or_default().join(path).components().collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
 impl From<Candidate> for CandidateView {
@@ -92,6 +202,9 @@ pub struct ScriptView {
     pub file: String,
     pub description: String,
     pub execution: &'static str,
+    /// What runs it on the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     pub args: Vec<ArgumentView>,
     /// The skill it is inherited from.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,10 +230,20 @@ impl From<Script> for ScriptView {
         let Script { file, description, execution, arguments, inherited_from, .. } = script;
         let execution = match execution {
             Execution::Claude => "claude",
-            Execution::Server => "server",
+            Execution::Server => SERVER,
         };
         let argument = |Argument { name, description, required }| ArgumentView { name, description, required };
         let args = arguments.into_iter().map(argument).collect();
-        Self { file, description, execution, args, from: inherited_from }
+        Self { file, description, execution, runtime: None, args, from: inherited_from }
+    }
+}
+
+/// The execution of a script that the server runs.
+const SERVER: &str = "server";
+
+impl ScriptView {
+    fn undeclared(file: &str) -> Self {
+        let (file, description) = (file.to_owned(), String::new());
+        Self { file, description, execution: SERVER, runtime: None, args: Vec::new(), from: None }
     }
 }

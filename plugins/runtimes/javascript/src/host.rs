@@ -34,7 +34,7 @@ impl Host {
         Self {
             main: main.to_owned(),
             folder: RefCell::new(
-                folder.filter(|folder| folder.starts_with('/')).unwrap_or_else(|| "/skill".to_owned()),
+                folder.filter(|folder| folder.starts_with('/')).unwrap_or_else(|| "/work".to_owned()),
             ),
             indentation: RefCell::default(),
             started: Instant::now(),

@@ -1,7 +1,7 @@
 //! Objects whose remaining properties are loaded from the library on first use.
 
 use boa_engine::object::builtins::JsProxy;
-use boa_engine::property::PropertyDescriptor;
+use boa_engine::property::{PropertyDescriptor, PropertyKey};
 use boa_engine::{Context, JsArgs, JsObject, JsResult, JsValue, js_string};
 
 use crate::{builtins, globals, process};
@@ -10,6 +10,8 @@ use crate::{builtins, globals, process};
 struct Rest {
     knows: fn(&str) -> bool,
     load: fn(&str, &mut Context) -> JsResult<JsValue>,
+    /// The standard stream that also has the properties whose keys are symbols, such as that of `for await`.
+    stream: Option<&'static str>,
 }
 
 pub const GLOBAL: usize = 0;
@@ -19,12 +21,16 @@ pub const STDOUT: usize = 3;
 pub const STDERR: usize = 4;
 
 const RESTS: [Rest; 5] = [
-    Rest { knows: globals::knows, load: globals::load },
-    Rest { knows: process::knows, load: |name, context| member("internal/process", name, context) },
-    Rest { knows: |_| true, load: |name, context| stream_member("stdin", name, context) },
-    Rest { knows: |_| true, load: |name, context| stream_member("stdout", name, context) },
-    Rest { knows: |_| true, load: |name, context| stream_member("stderr", name, context) },
+    Rest { knows: globals::knows, load: globals::load, stream: None },
+    Rest { knows: process::knows, load: |name, context| member("internal/process", name, context), stream: None },
+    stream("stdin", |name, context| stream_member("stdin", js_string!(name), context)),
+    stream("stdout", |name, context| stream_member("stdout", js_string!(name), context)),
+    stream("stderr", |name, context| stream_member("stderr", js_string!(name), context)),
 ];
+
+const fn stream(name: &'static str, load: fn(&str, &mut Context) -> JsResult<JsValue>) -> Rest {
+    Rest { knows: |_| true, load, stream: Some(name) }
+}
 
 /// Uses a proxy as prototype: a getter would have to replace itself, which breaks boa's inline caches.
 pub fn complete<const REST: usize>(object: &JsObject, context: &mut Context) {
@@ -38,7 +44,10 @@ fn get<const REST: usize>(_: &JsValue, arguments: &[JsValue], context: &mut Cont
     let key = arguments.get_or_undefined(1).to_property_key(context)?;
     let name = arguments.get_or_undefined(1).as_string().map(|name| name.to_std_string_lossy());
     let Some(name) = name.filter(|name| (RESTS[REST].knows)(name)) else {
-        return arguments.get_or_undefined(0).to_object(context)?.get(key, context);
+        return match RESTS[REST].stream {
+            Some(stream) => stream_member(stream, key, context),
+            None => arguments.get_or_undefined(0).to_object(context)?.get(key, context),
+        };
     };
     let value = (RESTS[REST].load)(&name, context)?;
     if let Some(receiver) = arguments.get_or_undefined(2).as_object() {
@@ -67,9 +76,9 @@ fn member(module: &'static str, name: &str, context: &mut Context) -> JsResult<J
 }
 
 /// Methods of streams have private state, so they are called on the stream itself.
-fn stream_member(stream: &str, name: &str, context: &mut Context) -> JsResult<JsValue> {
+fn stream_member(stream: &str, key: impl Into<PropertyKey>, context: &mut Context) -> JsResult<JsValue> {
     let stream = member("internal/stdio", stream, context)?;
-    let value = stream.to_object(context)?.get(js_string!(name), context)?;
+    let value = stream.to_object(context)?.get(key, context)?;
     let Some(function) = value.as_object().filter(JsObject::is_callable) else { return Ok(value) };
     let bind = function.get(js_string!("bind"), context)?;
     match bind.as_callable() {

@@ -63,8 +63,10 @@ pub fn object(context: &mut Context) -> JsObject {
             .create_data_property_or_throw(js_string!(name), js_string!(value), context)
             .expect("a fresh object");
     }
-    let arguments = [js_string!("node"), js_string!(host.main.as_str())].map(JsValue::from);
-    let arguments = JsArray::from_iter(arguments, context);
+    // The first argument is the script, which the host names by its absolute path.
+    let given = std::env::args().skip(1).map(|argument| js_string!(argument));
+    let arguments = [js_string!("node"), js_string!(host.main.as_str())].into_iter().chain(given);
+    let arguments = JsArray::from_iter(arguments.map(JsValue::from), context);
     let flags = JsArray::from_iter([], context);
     let streams = [
         stream::<{ lazy::STDIN }>(0, None, context),

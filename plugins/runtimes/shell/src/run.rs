@@ -1,6 +1,7 @@
 //! Runs one script in a prepared shell with the environment of this instance.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +11,7 @@ use crate::shell::Shell;
 use crate::{failures, output, random, script, shell};
 
 /// The working folder unless the host sets one.
-const DEFAULT_FOLDER: &str = "/skill";
+const DEFAULT_FOLDER: &str = "/work";
 
 /// bashkit's flag for exported variables in [`ShellState::var_attrs`].
 const EXPORTED: u8 = 0b0001_0000;
@@ -27,7 +28,13 @@ pub fn run(file: &str) -> u8 {
 
     let Shell { mut bash, runtime, fresh, is_copy } = shell::take();
     bash.restore_shell_state(&with_environment(fresh, file, std::env::vars().collect()));
-    let options = ExecOptions::new().arg0(file).streaming(output::callback());
+    // The first argument is the script itself.
+    let mut options =
+        ExecOptions::new().arg0(file).positional(std::env::args().skip(1)).streaming(output::callback());
+    let mut stdin = Vec::new();
+    if std::io::stdin().read_to_end(&mut stdin).is_ok() && !stdin.is_empty() {
+        options = options.stdin(stdin);
+    }
     let outcome = runtime.block_on(async {
         if is_copy {
             // In a snapshot, random numbers and the clock are frozen.

@@ -1,4 +1,4 @@
-//! A skill is read-only, and so are the files of a project that control agents, editors and git.
+//! A skill changes only in memory, and files of a project that control agents, editors and git not at all.
 
 use crate::{print, report};
 use std::fs::{self, File, OpenOptions};
@@ -7,23 +7,30 @@ use std::io::Write as _;
 const SKILL: &str = "/skill/SKILL.md";
 
 pub fn write_skill() {
-    report("create", fs::write("/skill/new.txt", "changed"));
-    report("overwrite", fs::write(SKILL, "changed"));
-    report("append", OpenOptions::new().append(true).open(SKILL).and_then(|mut file| file.write_all(b"changed")));
+    in_memory("create", fs::write("/skill/new.txt", "changed"));
+    in_memory("overwrite", fs::write(SKILL, "changed"));
+    in_memory("append", OpenOptions::new().append(true).open(SKILL).and_then(|mut file| file.write_all(b"changed")));
     // Opened for reading, but written to.
     let opened = File::open(SKILL).expect("the skill can be read");
     report("write to what is read", (&opened).write_all(b"changed"));
     report("shorten what is read", opened.set_len(0));
-    report("own program", fs::write("/skill/scripts/guest.wasm", "changed"));
-    report("remove", fs::remove_file(SKILL));
-    report("rename", fs::rename(SKILL, "/skill/other.md"));
+    in_memory("own program", fs::write("/skill/scripts/guest.wasm", "changed"));
+    in_memory("remove", fs::remove_file(SKILL));
+    in_memory("rename", fs::rename(SKILL, "/skill/other.md"));
     report("rename out", fs::rename(SKILL, "/tmp/SKILL.md"));
     fs::write("/tmp/new", "changed").expect("there is space");
     report("rename in", fs::rename("/tmp/new", SKILL));
-    report("folder", fs::create_dir("/skill/folder"));
-    report("remove folder", fs::remove_dir("/skill/empty"));
+    in_memory("folder", fs::create_dir("/skill/folder"));
+    in_memory("remove folder", fs::remove_dir("/skill/empty"));
     report("top", fs::write("/new.txt", "changed"));
-    report("through tmp", fs::write("/tmp/../skill/new.txt", "changed"));
+    in_memory("through tmp", fs::write("/tmp/../skill/new.txt", "changed"));
+}
+
+fn in_memory(attempt: &str, result: std::io::Result<()>) {
+    match result {
+        Ok(()) => print(format!("in memory: {attempt}")),
+        Err(error) => print(format!("held: {attempt} {error}")),
+    }
 }
 
 pub fn write_work() {

@@ -3,6 +3,7 @@
 use super::{Guest, ScriptWorld};
 use crate::run::{End, Lost, Run};
 use sandbox::denials::Denial;
+use sandbox::files::Files;
 use sandbox::files::memory::Quota;
 use sandbox::limits::memory::Meter;
 use sandbox::limits::time::Stop;
@@ -31,7 +32,6 @@ pub struct Job {
 }
 
 /// The result of a run.
-#[derive(Debug)]
 pub struct Finished {
     pub exit_code: i32,
     pub stdout: CapturedText,
@@ -43,6 +43,8 @@ pub struct Finished {
     /// What the script tried and was denied.
     pub denials: Vec<Denial>,
     pub cancelled: bool,
+    /// The file tree as the script left it.
+    pub files: Files,
 }
 
 impl ScriptWorld {
@@ -85,6 +87,7 @@ impl ScriptWorld {
             peak_memory: outcome.peak_memory,
             denials: denials.take(),
             cancelled: matches!(outcome.end, End::Cancelled),
+            files: outcome.state.granted.files,
         })
     }
 }

@@ -11,7 +11,7 @@ use guests::engine::EngineInstance;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
-use views::found::FoundView;
+use views::found::{FoundView, OnDisk};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct GetSkill {
@@ -30,17 +30,24 @@ impl Tool for GetSkill {
         begin work: describe the task in `context` and follow what comes back. If the answer is `ambiguous`, call again \
         with the `skill_path` of one candidate.";
     const HINTS: Hints =
-        &[(ToolName::Skill, "load a skill whose name you know"), (ToolName::SkillsSearch, "look for a word")];
+        &[(ToolName::Skill, "load a skill whose name you know"), (ToolName::SkillsSearch, "look for a word"), (ToolName::RunScript, "run one of its `scripts` with arguments and files")];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let Self { context, skill_path: chosen, include_assets } = self;
         let with_assets = include_assets.unwrap_or_default();
         let request = Request { context: context.clone(), chosen: chosen.clone() };
+        let with_files = !server.surface.only_declared_scripts;
         let asked = server.catalog.rank_fresh(
             move |ranker, snapshot| {
                 let found = ranker.find(&request)?;
                 let limit = inline_limit(ranker.engine, found.as_ref().ok(), with_assets)?;
-                Ok((found, limit, Arc::clone(snapshot)))
+                let on_disk = match &found {
+                    Ok(Found::Matched(found)) if with_files => {
+                        OnDisk::of(ranker.engine, snapshot, &found.candidate.address)?
+                    }
+                    _ => None,
+                };
+                Ok((found, limit, on_disk, Arc::clone(snapshot)))
             },
             // An answer without a match depends on all files.
             |(found, ..)| match found {
@@ -48,7 +55,7 @@ impl Tool for GetSkill {
                 _ => None,
             },
         );
-        let (found, limit, snapshot) = Box::pin(asked).await.map_err(failed)?;
+        let (found, limit, on_disk, snapshot) = Box::pin(asked).await.map_err(failed)?;
         call.usage.record_all(found.as_ref().ok().map(|found| event(found, context, chosen.is_some())));
         let inline = |asset: &Asset| {
             let is_wanted = limit > 0 && !asset.binary;
@@ -56,7 +63,16 @@ impl Tool for GetSkill {
         };
         Ok(match found {
             Err(error) => answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
-            Ok(found) => answer::json(&FoundView::new(found, inline)),
+            Ok(found) => {
+                let view = FoundView::new(found, inline);
+                answer::json(&match on_disk {
+                    Some(on_disk) => {
+                        let folder = server.shown_folder(&on_disk.skill);
+                        on_disk.add_to(view, folder, |file| server.scripts.runtime_of(file, server.audience()))
+                    }
+                    None => view,
+                })
+            }
         })
     }
 }

@@ -1,6 +1,7 @@
 //! `skill-resource`: any file of a skill, a folder of them, or the list.
 
 use super::get_asset::{asset_served, traversal, unreadable};
+use super::run_script::gone;
 use super::{Hints, Tool, ToolName};
 use crate::answer::{self, Answer, MAX_BYTES, Result, failed};
 use crate::resources::{contents, uri_of};
@@ -9,7 +10,7 @@ use analytics::Event;
 use base::printable::{counted, printable, quoted};
 use bindings::catalog::{AssetError, FoundAsset, FoundSkill, LookupError, LookupKind};
 use bindings::library::ReadError;
-use bindings::types::Location;
+use bindings::types::{Location, SkillModel};
 use call::Call;
 use guests::call::Broken;
 use guests::engine::EngineInstance;
@@ -17,6 +18,7 @@ use library::files::{self, SkillFile, SkillFolder};
 use library::snapshot::Snapshot;
 use rmcp::model::{ContentBlock, ResourceContents};
 use schemars::JsonSchema;
+use scripts::{kept, runs_undeclared};
 use serde::Deserialize;
 use views::json_length;
 
@@ -27,7 +29,7 @@ const MAX_QUOTED: usize = 20;
 pub struct SkillResource {
     /// Name of the skill
     skill: String,
-    /// File or folder below the skill's directory; empty for the list of files
+    /// File or folder below the skill's directory; empty for the list of files; or the `uri` of a file that a script wrote
     path: String,
 }
 
@@ -39,6 +41,12 @@ impl Tool for SkillResource {
     const HINTS: Hints = &[(ToolName::Skill, "load the skill itself"), (ToolName::RunScript, "run a script")];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
+        if kept::is_run_uri(&self.path) {
+            return Ok(match server.scripts.kept_file(&call.caller, &self.path) {
+                Some(file) => file_answer(self.path, &file.path, file.bytes.to_vec()),
+                None => answer::refused(gone(&self.path)),
+            });
+        }
         let (name, path) = (self.skill.clone(), self.path.clone());
         let limit = server.terms.operator.max_size_bytes;
         let asked = server.catalog.ask_fresh(
@@ -53,7 +61,7 @@ impl Tool for SkillResource {
             Err(error) => answer::no_skill(&self.skill, &error),
             Ok(Found { skill, content, .. }) => {
                 call.usage.record_all(content.events(&skill.summary.address));
-                answer(&skill, &self.path, content)
+                answer(server, &skill, &self.path, content)
             }
         })
     }
@@ -68,7 +76,8 @@ struct Found {
 
 /// What is at a path below a skill.
 enum Content {
-    List(Vec<SkillFile>),
+    /// All files, and the scripts among them.
+    List(Vec<SkillFile>, Vec<String>),
     File(FoundAsset, Vec<u8>),
     /// As many files as fit into one answer, and the omitted ones.
     Folder(Vec<(String, Vec<u8>)>, Vec<SkillFile>),
@@ -93,7 +102,7 @@ impl Content {
                 };
                 files.iter().map(event).collect()
             }
-            Self::List(_) | Self::Missing(_) | Self::Unsafe | Self::Unreadable(_) => Vec::new(),
+            Self::List(..) | Self::Missing(_) | Self::Unsafe | Self::Unreadable(_) => Vec::new(),
         }
     }
 }
@@ -111,14 +120,20 @@ fn find(
     };
     let settings = engine.settings_of(skill.summary.file.root)?;
     let limit = settings.assets.max_size_bytes;
-    let mut sources: Vec<Location> = std::iter::once(skill.summary.file.clone()).chain(settings.sources).collect();
+    let mut sources: Vec<Location> =
+        std::iter::once(skill.summary.file.clone()).chain(settings.sources.iter().cloned()).collect();
     let belonging = engine.files_of(&skill.summary.file)?;
     let opened = || belonging.as_ref().and_then(|belonging| files::open(snapshot, belonging));
     let files = || opened().map(|opened| opened.files).unwrap_or_default();
     let plain: Vec<&str> = path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
     let plain = plain.join("/");
     if !path.starts_with('/') && plain.is_empty() {
-        return Ok(Ok(Found { skill, content: Content::List(files()), sources }));
+        let files = files();
+        let scripts = settings.scripts;
+        let is_folder = skill.summary.model == SkillModel::Folder;
+        let runs = |file: &&SkillFile| is_folder && runs_undeclared(&scripts, &file.path);
+        let runnable = files.iter().filter(runs).map(|file| file.path.clone()).collect();
+        return Ok(Ok(Found { skill, content: Content::List(files, runnable), sources }));
     }
     let content = match engine.asset_of(&skill.summary.address, path)? {
         Ok(found) => {
@@ -161,14 +176,21 @@ fn everything_below(folder: &str, opened: Option<SkillFolder>, limit: u64) -> Co
     Content::Folder(read, omitted)
 }
 
-fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
+fn file_answer(uri: String, path: &str, bytes: Vec<u8>) -> Answer {
+    match contents(uri, path, bytes) {
+        ResourceContents::TextResourceContents { text, .. } => answer::text(text),
+        blob => Answer::success(vec![ContentBlock::resource(blob)]),
+    }
+}
+
+fn answer(server: &Server, skill: &FoundSkill, path: &str, content: Content) -> Answer {
     let uri = &skill.summary.uri;
     let name = printable(&skill.summary.display_name);
     match content {
-        Content::List(files) if files.is_empty() => {
+        Content::List(files, _) if files.is_empty() => {
             answer::text(format!("`{name}` has no files besides its instructions"))
         }
-        Content::List(files) => {
+        Content::List(files, runnable) => {
             let mut used = 0;
             let names = files.iter().map(|file| file.path.as_str()).take_while(|path| {
                 used += json_length(path);
@@ -180,12 +202,14 @@ fn answer(skill: &FoundSkill, path: &str, content: Content) -> Answer {
             if more > 0 {
                 text = format!("{text}\n… and {}: request a folder", counted(more, "more file"));
             }
+            let runtime = |file: &String| Some(format!("{file} ({})", server.scripts.runtime_of(file, server.audience())?));
+            let runnable: Vec<String> = runnable.iter().filter_map(runtime).take(MAX_QUOTED).collect();
+            if !runnable.is_empty() && server.surface.tools.contains(&ToolName::RunScript) {
+                text = format!("{text}\n\nrun_script runs: {}", runnable.join(", "));
+            }
             answer::text(text)
         }
-        Content::File(found, bytes) => match contents(uri_of(uri, &found.asset.file), &found.asset.file, bytes) {
-            ResourceContents::TextResourceContents { text, .. } => answer::text(text),
-            blob => Answer::success(vec![ContentBlock::resource(blob)]),
-        },
+        Content::File(found, bytes) => file_answer(uri_of(uri, &found.asset.file), &found.asset.file, bytes),
         Content::Folder(files, omitted) => {
             let block = |(path, bytes): (String, _)| ContentBlock::resource(contents(uri_of(uri, &path), &path, bytes));
             let mut blocks: Vec<ContentBlock> = files.into_iter().map(block).collect();

@@ -110,7 +110,8 @@ impl Stored {
 
 /// Returns a unique number, like an inode number.
 fn next_number() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
+    // Larger than the numbers of files on disk, next to which these appear in an overlay; exact as a JavaScript number.
+    static NEXT: AtomicU64 = AtomicU64::new(1 << 52);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
@@ -130,11 +131,14 @@ impl MemoryFile {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Grows the file to this size, or with `shrink` sets its size exactly.
+    /// Grows the file to this size, or with `shrink` sets its size exactly. Shared bytes are copied first.
     fn resize(&self, content: &mut Content, size: u64, shrink: bool) -> Result<(), FileError> {
-        let (Some(QuotaSlot(quota)), Stored::Owned(bytes)) = (&self.slot, &mut content.bytes) else {
-            return Err(FileError::ReadOnly);
-        };
+        let Some(QuotaSlot(quota)) = &self.slot else { return Err(FileError::ReadOnly) };
+        if let Stored::Fixed(shared) = &content.bytes {
+            quota.take(&quota.bytes_left, shared.len() as u64)?;
+            content.bytes = Stored::Owned(shared.to_vec());
+        }
+        let Stored::Owned(bytes) = &mut content.bytes else { return Err(FileError::ReadOnly) };
         let old_size = bytes.len() as u64;
         if size > old_size {
             quota.take(&quota.bytes_left, size - old_size)?;
@@ -150,9 +154,8 @@ impl MemoryFile {
 
 impl Drop for MemoryFile {
     fn drop(&mut self) {
-        let size = self.content().bytes.get().len() as u64;
-        if let Some(QuotaSlot(quota)) = &self.slot {
-            quota.bytes_left.fetch_add(size, Ordering::Relaxed);
+        if let (Some(QuotaSlot(quota)), Stored::Owned(bytes)) = (&self.slot, &self.content().bytes) {
+            quota.bytes_left.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         }
     }
 }
@@ -213,6 +216,26 @@ impl Memory {
             folder.entries.insert(name.to_owned(), Node::File(MemoryFile::fixed(bytes)));
         }
         Self { root: Node::Folder(root), quota: None, created: SystemTime::UNIX_EPOCH + FIXED_DATE }
+    }
+
+    /// Adds a file whose bytes count only once the guest changes them, with the folders above it.
+    pub fn add_file(&mut self, path: &str, bytes: Bytes) -> Result<(), FileError> {
+        let (folders, _) = split_name(path)?;
+        let mut folder = String::new();
+        for name in names(folders) {
+            folder = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+            match self.find(&folder) {
+                Ok(Node::Folder(_)) => {}
+                Ok(Node::File(_)) => return Err(FileError::NotAFolder),
+                Err(_) => self.create_folder(&folder)?,
+            }
+        }
+        if self.find(path).is_ok() {
+            return Err(FileError::Exists);
+        }
+        let slot = Some(QuotaSlot::take(self.quota.as_ref())?);
+        let content = Content { bytes: Stored::Fixed(bytes), modified: SystemTime::now() };
+        self.insert(path, Node::File(Arc::new(MemoryFile { content: Mutex::new(content), number: next_number(), slot })))
     }
 
     fn find(&self, path: &str) -> Result<&Node, FileError> {

@@ -2,10 +2,12 @@
 
 use super::abi::{ALL_RIGHTS, APPEND, CHARACTER_DEVICE, Errno, Result, file_type};
 use super::{GuestMemory, paths};
+use crate::files::memory::MemoryFile;
 use crate::files::path::GuestPath;
 use crate::files::{Entry, FileError, Handle, Kind, OpenFile, Stat};
 use crate::output::Output;
 use crate::state::ScriptState;
+use bytes::Bytes;
 use std::sync::Arc;
 use std::time::SystemTime;
 use wasmtime::Linker;
@@ -32,7 +34,7 @@ struct Descriptor {
 }
 
 enum DescriptorKind {
-    Input,
+    Input(Arc<dyn OpenFile>),
     Output(Output),
     Folder,
     File(Arc<dyn OpenFile>),
@@ -45,9 +47,9 @@ impl Descriptor {
 }
 
 impl Descriptors {
-    pub fn new(stdout: Output, stderr: Output) -> Self {
+    pub fn new(stdin: Bytes, stdout: Output, stderr: Output) -> Self {
         let output = DescriptorKind::Output;
-        let initial = [DescriptorKind::Input, output(stdout), output(stderr), DescriptorKind::Folder];
+        let initial = [DescriptorKind::Input(MemoryFile::fixed(stdin)), output(stdout), output(stderr), DescriptorKind::Folder];
         let open = initial.map(|kind| Some(Descriptor::new(kind, GuestPath::default(), false)));
         Self { open: open.into(), listing: None }
     }
@@ -85,7 +87,7 @@ impl Descriptors {
         match &self.get(number)?.kind {
             DescriptorKind::File(file) => Ok(Arc::clone(file)),
             DescriptorKind::Folder => Err(Errno::ISDIR),
-            DescriptorKind::Input | DescriptorKind::Output(_) => Err(Errno::SPIPE),
+            DescriptorKind::Input(_) | DescriptorKind::Output(_) => Err(Errno::SPIPE),
         }
     }
 }
@@ -115,7 +117,7 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
         fn fd_fdstat_get(memory, state, fd: u32, into: u32) {
             let descriptor = state.descriptors.get(fd)?;
             let file_type = match descriptor.kind {
-                DescriptorKind::Input | DescriptorKind::Output(_) => CHARACTER_DEVICE,
+                DescriptorKind::Input(_) | DescriptorKind::Output(_) => CHARACTER_DEVICE,
                 DescriptorKind::Folder => file_type(Kind::Folder),
                 DescriptorKind::File(_) => file_type(Kind::File),
             };
@@ -133,7 +135,7 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
             let stat = match kind {
                 DescriptorKind::File(file) => file.stat()?,
                 DescriptorKind::Folder => Stat { kind: Kind::Folder, ..state.granted.files.stat_at(path, true)? },
-                DescriptorKind::Input | DescriptorKind::Output(_) => {
+                DescriptorKind::Input(_) | DescriptorKind::Output(_) => {
                     return memory.write_words(into, [0, 0, CHARACTER_DEVICE, 0, 0, 0, 0, 0]);
                 }
             };
@@ -172,10 +174,9 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
         fn fd_read(memory, state, fd: u32, list: u32, count: u32, done: u32) {
             let Descriptor { kind, position, .. } = state.descriptors.get_mut(fd)?;
             let read = match kind {
-                DescriptorKind::Input => 0,
                 DescriptorKind::Output(_) => return Err(Errno::BADF),
                 DescriptorKind::Folder => return Err(Errno::ISDIR),
-                DescriptorKind::File(file) => read_vectored(memory, &**file, list, count, *position)?,
+                DescriptorKind::Input(file) | DescriptorKind::File(file) => read_vectored(memory, &**file, list, count, *position)?,
             };
             *position += u64::from(read);
             memory.write_u32(done, read)
@@ -256,7 +257,7 @@ fn write_vectored(
 
 fn write(memory: &GuestMemory<'_>, descriptor: &mut Descriptor, list: u32, count: u32) -> Result<u32> {
     let file = match &descriptor.kind {
-        DescriptorKind::Input => return Err(Errno::BADF),
+        DescriptorKind::Input(_) => return Err(Errno::BADF),
         DescriptorKind::Output(output) => {
             return write_vectored(memory, list, count, |from, _| {
                 output.append(from);

@@ -19,10 +19,10 @@ type Call<'a> = Caller<'a, ScriptState>;
 pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
     imports! { linker;
         fn args_sizes_get(memory, state, count: u32, size: u32) {
-            write_sizes(memory, &state.granted.arguments, count, size)
+            write_sizes(memory, &state.granted.argv, count, size)
         }
         fn args_get(memory, state, pointers: u32, text: u32) {
-            write_texts(memory, &state.granted.arguments, pointers, text)
+            write_texts(memory, &state.granted.argv, pointers, text)
         }
         fn environ_sizes_get(memory, state, count: u32, size: u32) {
             write_sizes(memory, &variables(state), count, size)

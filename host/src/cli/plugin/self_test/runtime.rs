@@ -49,8 +49,9 @@ fn job(guest: Guest) -> Job {
     let file = "/skill/empty".to_owned();
     let capabilities = Capabilities {
         files,
-        arguments: vec![file.clone()],
+        argv: vec![file.clone()],
         variables: Vec::new(),
+        stdin: Bytes::new(),
         stdout: Output::new(limits.output),
         stderr: Output::new(limits.output),
         clock_rng: ClockRng::new(true),

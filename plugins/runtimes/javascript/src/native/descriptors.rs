@@ -17,6 +17,8 @@ pub struct Descriptors {
     open: RefCell<BTreeMap<u32, File>>,
 }
 
+const STDIN: u32 = 0;
+
 /// 0, 1 and 2 are the standard streams.
 const FIRST: u32 = 3;
 
@@ -44,6 +46,12 @@ fn close(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
 fn read(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let limit = arguments.get_or_undefined(1).to_length(context)?;
     let position = position(arguments, context)?;
+    if arguments.get_or_undefined(0).to_u32(context)? == STDIN {
+        let mut content = Vec::new();
+        let read = std::io::stdin().lock().take(limit).read_to_end(&mut content);
+        read.map_err(|error| failure(&error, "read", "/dev/stdin", context))?;
+        return byte_array(&content, context);
+    }
     let content = on_file(arguments, "read", context, |file| {
         let mut content = Vec::new();
         at(file, position, |file| file.take(limit).read_to_end(&mut content))?;

@@ -110,14 +110,12 @@ function fail(code, number, meaning, call, path) {
 const sync = {
   readFile(path, options) {
     const encoding = encodingIn(options);
-    if (path === 0) return encoding ? '' : require('buffer').Buffer.alloc(0);
+    if (path === '/dev/stdin') path = 0;
     if (typeof path === 'number') {
       const bytes = toBuffer(descriptors.read(path, 2 ** 32));
       return encoding ? bytes.toString(encoding) : bytes;
     }
     path = pathOf(path);
-    // Empty, like `/dev/stdin` at its end in Node.
-    if (path === '/dev/stdin') return encoding ? '' : require('buffer').Buffer.alloc(0);
     if (encoding !== null && isUtf8(encoding)) return files.readText(path);
     const bytes = toBuffer(files.read(path));
     return encoding ? bytes.toString(encoding) : bytes;

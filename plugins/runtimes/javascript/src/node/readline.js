@@ -1,4 +1,4 @@
-// Reads lines of a stream. Standard input is empty, so questions are never answered.
+// Reads lines of a stream. A question is answered by the next line.
 
 const EventEmitter = require('events');
 

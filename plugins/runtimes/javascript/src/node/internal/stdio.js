@@ -38,7 +38,12 @@ function output(fd, writeBytes) {
   });
 }
 
-const stdin = Readable.from([]);
+function* input() {
+  const bytes = native('descriptors').read(0, 2 ** 32);
+  if (bytes.length > 0) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const stdin = Readable.from(input(), { objectMode: false });
 
 module.exports = {
   stdin: Object.assign(stdin, { fd: 0, setRawMode: () => stdin, ref: () => stdin, unref: () => stdin }),
