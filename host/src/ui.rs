@@ -17,12 +17,13 @@ mod usage;
 use crate::config::Config;
 use ::catalog::scorers::panel::Panel;
 use ::catalog::{AskError, Catalog};
-use guard::{Guard, refusal};
+use guard::{Guard, below_token, refusal};
 use guests::cache::Cache;
 use http_server::HttpResponse;
 use http_server::token::Token;
+use hyper::StatusCode;
 use hyper::body::Incoming;
-use hyper::{Request, StatusCode};
+use hyper::http::request::Parts;
 use library::roots::SkillRoot;
 use response::{failure, json, redirect, with_security_headers};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -72,12 +73,14 @@ struct Handler {
 }
 
 impl http_server::Handler for Handler {
-    async fn handle(&self, _: IpAddr, request: Request<Incoming>) -> HttpResponse {
-        let (head, _) = request.into_parts();
-        let response = match self.guard.admit(&head) {
-            Err(status) => Err(status),
-            Ok(None) => Ok(redirect(head.uri.path())),
-            Ok(Some(path)) => tokio::select! {
+    fn refuse(&self, _: IpAddr, head: &Parts) -> Option<HttpResponse> {
+        self.guard.check(head).err().map(|status| with_security_headers(refusal(status)))
+    }
+
+    async fn answer(&self, head: Parts, _: Incoming) -> HttpResponse {
+        let response = match below_token(head.uri.path()) {
+            None => Ok(redirect(head.uri.path())),
+            Some(path) => tokio::select! {
                 biased;
                 () = self.shutdown.cancelled() => Ok(failure(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down")),
                 response = self.state.respond(path, head.uri.query().unwrap_or_default()) => response,

@@ -1,6 +1,7 @@
 //! `serve --http`: MCP over Streamable HTTP, and access control.
 
 mod access;
+mod flood;
 mod shutdown;
 mod local_paths;
 mod requests;

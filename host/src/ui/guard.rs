@@ -22,21 +22,26 @@ impl Guard {
         Self { token, hosts: Hosts::local(address), origins }
     }
 
-    /// Returns the requested path below the token. `None` if the slash after the token is missing.
-    pub fn admit<'a>(&self, head: &'a Parts) -> Result<Option<&'a str>, StatusCode> {
+    /// Returns the status of the refusal if a request is not admitted.
+    pub fn check(&self, head: &Parts) -> Result<(), StatusCode> {
         self.hosts.check(head).map_err(status_of)?;
         let origin = single_header(head, &ORIGIN).map_err(status_of)?;
         if !origin.is_none_or(|origin| self.origins.iter().any(|own| origin == own.as_str())) {
             return Err(StatusCode::FORBIDDEN);
         }
         let path = head.uri.path().strip_prefix('/').ok_or(StatusCode::NOT_FOUND)?;
-        let (token, rest) = path.split_once('/').map_or((path, None), |(token, rest)| (token, Some(rest)));
+        let token = path.split('/').next().unwrap_or_default();
         if !self.token.matches(token.as_bytes()) {
             return Err(StatusCode::NOT_FOUND);
         }
         let is_allowed = head.method == Method::GET || head.method == Method::HEAD;
-        if is_allowed { Ok(rest) } else { Err(StatusCode::METHOD_NOT_ALLOWED) }
+        if is_allowed { Ok(()) } else { Err(StatusCode::METHOD_NOT_ALLOWED) }
     }
+}
+
+/// Returns the path below the token of an admitted request. `None` if the slash after the token is missing.
+pub fn below_token(path: &str) -> Option<&str> {
+    path.strip_prefix('/')?.split_once('/').map(|(_, below)| below)
 }
 
 fn status_of(error: HostError) -> StatusCode {

@@ -1,23 +1,28 @@
 //! An HTTP/1 server on a socket of this machine, shared by MCP over HTTP and by `skillcell ui`.
 //!
-//! Owns connections: how many there are, how long each may take and how they end; also the checks of the `Host` header and
-//! of the bearer token. Must not know MCP, skills or what a response means: a [`Handler`] decides who is admitted and
-//! answers.
+//! Owns connections: how many there are, how long each may take, how they end, and which one is closed when there are too
+//! many; also the checks of the `Host` header and of the bearer token. Must not know MCP, skills or what a response means: a
+//! [`Handler`] decides who is admitted and answers.
 //!
 //! Start reading with [`serve`], then [`hosts`] and [`token`], which handlers call before anything else.
 
 pub mod hosts;
+mod pending;
 mod write_timeout;
 pub mod token;
+
+pub use pending::network;
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
+use pending::{Pending, PendingConnection};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -34,18 +39,20 @@ use write_timeout::WriteTimeout;
 /// Maximum size of a request head. Real ones have less than one kilobyte.
 const MAX_HEAD_BYTES: usize = 16 << 10;
 
-/// Timeout for a request head, and so for the next request on an idle connection: a client without a token does not occupy
-/// a connection for longer, and reconnecting is cheap.
+/// Timeout for a request head, and so for the next request on an idle connection: reconnecting is cheap.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a client may leave a response unread.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Maximum number of concurrent connections; more wait in the kernel's backlog. A client has one that listens for
-/// notifications and a few for requests.
-const MAX_CONNECTIONS: usize = 512;
+/// Maximum number of concurrent connections. A client has one that listens for notifications and a few for requests. A new
+/// connection replaces one without an admitted request; if there is none, it waits.
+pub const MAX_CONNECTIONS: usize = 512;
 
-/// Pause after a failed accept, which usually means too many open files.
+/// How often an operator is told that connections are replaced.
+const WARNING_INTERVAL: Duration = Duration::from_mins(1);
+
+/// Pause after a failed accept without a connection to evict.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
@@ -59,7 +66,11 @@ pub fn response(status: StatusCode, content_type: &'static str, body: impl Into<
 
 /// Admits and answers requests. All connections share one.
 pub trait Handler: Send + Sync + 'static {
-    fn handle(&self, peer: IpAddr, request: Request<Incoming>) -> impl Future<Output = HttpResponse> + Send;
+    /// Returns the response to a request that is not admitted, by its head alone. The connection is closed after it.
+    fn refuse(&self, peer: IpAddr, head: &Parts) -> Option<HttpResponse>;
+
+    /// Answers an admitted request.
+    fn answer(&self, head: Parts, body: Incoming) -> impl Future<Output = HttpResponse> + Send;
 }
 
 /// Accepts connections until `ended` is cancelled, then gives open ones `grace_period` to finish.
@@ -69,30 +80,90 @@ pub async fn serve(
     ended: CancellationToken,
     grace_period: Duration,
 ) {
-    let mut connections = JoinSet::new();
-    while let Some((stream, peer)) = accept(&listener, &mut connections, &ended).await {
-        connections.spawn(serve_connection(Arc::clone(&handler), stream, peer.ip(), ended.clone()));
+    serve_within(LIMITS, listener, handler, ended, grace_period).await;
+}
+
+#[derive(Clone, Copy)]
+struct Limits {
+    connections: usize,
+    head_timeout: Duration,
+}
+
+const LIMITS: Limits = Limits { connections: MAX_CONNECTIONS, head_timeout: HEAD_TIMEOUT };
+
+async fn serve_within(
+    limits: Limits,
+    listener: TcpListener,
+    handler: Arc<impl Handler>,
+    ended: CancellationToken,
+    grace_period: Duration,
+) {
+    let mut places = Places { limit: limits.connections, ..Places::default() };
+    while let Some((stream, peer)) = accept(&listener, &mut places, &ended).await {
+        let serving = async {
+            places.make_room().await;
+            let pending = places.pending.add(peer.ip());
+            let (handler, ended) = (Arc::clone(&handler), ended.clone());
+            places.connections.spawn(serve_connection(limits, handler, stream, peer.ip(), pending, ended));
+        };
+        if ended.run_until_cancelled(serving).await.is_none() {
+            break;
+        }
     }
     drop(listener);
-    let all_closed = async { while connections.join_next().await.is_some() {} };
+    let all_closed = async { while places.connections.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(grace_period, all_closed).await;
 }
 
-/// Waits for a free slot and the next connection. Returns `None` when the server ends.
+/// The open connections.
+#[derive(Default)]
+struct Places {
+    limit: usize,
+    connections: JoinSet<()>,
+    pending: Arc<Pending>,
+    last_warning: Option<Instant>,
+}
+
+impl Places {
+    /// Waits until there are fewer connections than the limit, and evicts pending ones until then.
+    async fn make_room(&mut self) {
+        while self.connections.try_join_next().is_some() {}
+        while self.connections.len() >= self.limit {
+            self.evict();
+            self.one_closed().await;
+        }
+    }
+
+    /// Returns whether there was a pending connection.
+    fn evict(&mut self) -> bool {
+        let is_evicted = self.pending.evict();
+        if is_evicted && self.last_warning.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL) {
+            self.last_warning = Some(Instant::now());
+            tracing::warn!("too many connections: those that have sent no valid request are closed, the oldest first");
+        }
+        is_evicted
+    }
+
+    /// Waits until a connection is closed, or the evicted one turns out to have a request.
+    async fn one_closed(&mut self) {
+        tokio::select! {
+            _ = self.connections.join_next() => {}
+            () = self.pending.survived.notified() => {}
+        }
+    }
+}
+
+/// Waits for the next connection. Returns `None` when the server ends.
 async fn accept(
     listener: &TcpListener,
-    connections: &mut JoinSet<()>,
+    places: &mut Places,
     ended: &CancellationToken,
 ) -> Option<(TcpStream, SocketAddr)> {
     loop {
-        while connections.try_join_next().is_some() {}
-        let accepted = tokio::select! {
-            () = ended.cancelled() => return None,
-            Some(_) = connections.join_next(), if connections.len() >= MAX_CONNECTIONS => continue,
-            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => accepted,
-        };
-        match accepted {
+        match ended.run_until_cancelled(listener.accept()).await? {
             Ok(accepted) => return Some(accepted),
+            // The usual cause is too many open files.
+            Err(_) if places.evict() => places.one_closed().await,
             Err(error) => {
                 tracing::warn!("cannot accept a connection: {error}");
                 let _ = tokio::time::timeout(ACCEPT_RETRY_DELAY, ended.cancelled()).await;
@@ -101,36 +172,69 @@ async fn accept(
     }
 }
 
-/// Serves the requests of one connection until the client disconnects or the server ends.
-async fn serve_connection(handler: Arc<impl Handler>, stream: TcpStream, peer: IpAddr, ended: CancellationToken) {
+/// Serves the requests of one connection until the client disconnects, another connection needs its place, or the server
+/// ends.
+async fn serve_connection(
+    limits: Limits,
+    handler: Arc<impl Handler>,
+    stream: TcpStream,
+    peer: IpAddr,
+    pending: PendingConnection,
+    ended: CancellationToken,
+) {
     // A response is written at once, so waiting to fill a packet only delays it.
     let _ = stream.set_nodelay(true);
-    let has_request = AtomicBool::new(false);
-    let service = service_fn(|request| {
-        has_request.store(true, Ordering::Relaxed);
+    let PendingConnection { mut evicted, place } = pending;
+    let is_admitted = AtomicBool::new(false);
+    let service = service_fn(|request: Request<Incoming>| {
+        let (head, body) = request.into_parts();
+        let refusal = handler.refuse(peer, &head);
+        if refusal.is_none() && !is_admitted.swap(true, Ordering::Relaxed) {
+            place.admit();
+        }
         let handler = Arc::clone(&handler);
-        async move { Ok::<_, Infallible>(handler.handle(peer, request).await) }
+        async move {
+            Ok::<_, Infallible>(match refusal {
+                Some(refusal) => closing(refusal),
+                None => handler.answer(head, body).await,
+            })
+        }
     });
     let connection = http1::Builder::new()
         .timer(Timer)
-        .header_read_timeout(HEAD_TIMEOUT)
+        .header_read_timeout(limits.head_timeout)
         .max_header_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT)), service);
     tokio::pin!(connection);
-    let served = tokio::select! {
-        served = connection.as_mut() => served,
-        () = ended.cancelled() => {
-            // Before the first request there is nothing to finish, and hyper would wait for the rest of its head.
-            if !has_request.load(Ordering::Relaxed) {
-                return;
+    let mut is_evicted = false;
+    let served = loop {
+        tokio::select! {
+            // First, so that a request that has arrived is seen before the connection is evicted.
+            biased;
+            served = connection.as_mut() => break served,
+            () = ended.cancelled() => {
+                // Before the first request there is nothing to finish, and hyper would wait for the rest of its head.
+                if !is_admitted.load(Ordering::Relaxed) {
+                    return;
+                }
+                connection.as_mut().graceful_shutdown();
+                break connection.await;
             }
-            connection.as_mut().graceful_shutdown();
-            connection.await
+            _ = &mut evicted, if !is_evicted => is_evicted = true,
+        }
+        if is_evicted && !is_admitted.load(Ordering::Relaxed) {
+            return;
         }
     };
     if let Err(error) = served {
         tracing::debug!("connection failed: {error}");
     }
+}
+
+/// Closes the connection after a response: places are limited.
+fn closing(mut response: HttpResponse) -> HttpResponse {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// hyper's timer, with tokio's clock.
@@ -158,3 +262,6 @@ impl Future for Sleep {
 }
 
 impl hyper::rt::Sleep for Sleep {}
+
+#[cfg(test)]
+mod tests;

@@ -27,11 +27,13 @@ use rmcp::model::{ErrorData, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// The largest body, in bytes. Far more than the longest arguments of any tool.
@@ -47,6 +49,9 @@ const REQUEST_RATE: Rate = Rate { per_second: 20_000, burst: 40_000 };
 /// The rate of requests from one address with a wrong host, origin or token. Trying a configuration takes a few; each is
 /// logged.
 const UNAUTHORIZED_RATE: Rate = Rate { per_second: 20, burst: 20 };
+
+/// The most clients that listen for changes, each on a connection of its own without end. The other half is for requests.
+const MAX_LISTENERS: usize = http_server::MAX_CONNECTIONS / 2;
 
 /// The header that names a session.
 pub const SESSION: &str = "mcp-session-id";
@@ -71,6 +76,7 @@ struct Handler {
     guard: Guard,
     requests: Limiter,
     unauthorized: Limiter,
+    listeners: Arc<Semaphore>,
     mcp: StreamableHttpService<Server, NeverSessionManager>,
     shutdown: CancellationToken,
 }
@@ -86,27 +92,26 @@ impl Handler {
             .with_cancellation_token(shutdown.child_token());
         let mcp = StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
         let (requests, unauthorized) = (Limiter::new(REQUEST_RATE), Limiter::new(UNAUTHORIZED_RATE));
-        Self { guard, requests, unauthorized, mcp, shutdown }
+        let listeners = Arc::new(Semaphore::new(MAX_LISTENERS));
+        Self { guard, requests, unauthorized, listeners, mcp, shutdown }
     }
 
+    /// Only requests with the token count towards the rate of clients, so that others at their address cannot use it up.
     fn admit(&self, peer: IpAddr, head: &Parts) -> Result<(), Refusal> {
         let now = Instant::now();
-        if !self.requests.take(peer, now) {
-            return Err(Refusal::TooMany);
+        match self.guard.check(head) {
+            Ok(()) if self.requests.take(peer, now) => Ok(()),
+            Ok(()) => Err(Refusal::TooMany),
+            Err(refusal) if !refusal.is_unauthorized() => Err(refusal),
+            Err(refusal) if self.unauthorized.take(peer, now) => {
+                tracing::warn!("refused a request from {peer}: {refusal}");
+                Err(refusal)
+            }
+            Err(_) => Err(Refusal::TooMany),
         }
-        self.guard.check(head).map_err(|refusal| {
-            if !refusal.is_unauthorized() {
-                return refusal;
-            }
-            if !self.unauthorized.take(peer, now) {
-                return Refusal::TooMany;
-            }
-            tracing::warn!("refused a request from {peer}: {refusal}");
-            refusal
-        })
     }
 
-    async fn answer(&self, mut head: Parts, body: Incoming) -> Result<HttpResponse, Refusal> {
+    async fn call(&self, mut head: Parts, body: Incoming) -> Result<HttpResponse, Refusal> {
         // rmcp may log the request, which must not contain the token.
         head.headers.remove(AUTHORIZATION);
         let is_json =
@@ -115,41 +120,54 @@ impl Handler {
         if let Some((id, error)) = paging::wrong_cursor(&body) {
             return Ok(json_rpc(StatusCode::OK, Some(&id), &error));
         }
-        let is_handshake = is_handshake(&body);
+        let method = method(&body);
+        let listener = match method.as_deref() {
+            Some("subscriptions/listen") => {
+                Some(self.listeners.clone().try_acquire_owned().map_err(|_| Refusal::TooManyListeners)?)
+            }
+            _ => None,
+        };
         let mut answer = self.mcp.handle(Request::from_parts(head, Full::new(body.clone()))).await;
         // rmcp has one answer for a body that is not JSON and for one that is not a message.
         if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return Ok(invalid_body(&body));
         }
-        if is_handshake && let Some(session) = session() {
+        if method.as_deref() == Some("initialize")
+            && let Some(session) = session()
+        {
             answer.headers_mut().insert(SESSION, session);
         }
-        Ok(answer)
+        Ok(match listener {
+            // The stream of events holds the permit until it ends.
+            Some(permit) => answer.map(|body| body.map_frame(move |frame| (&permit, frame).1).boxed()),
+            None => answer,
+        })
     }
 }
 
 impl http_server::Handler for Handler {
-    async fn handle(&self, peer: IpAddr, request: Request<Incoming>) -> HttpResponse {
-        let (head, body) = request.into_parts();
-        if let Err(refusal) = self.admit(peer, &head) {
-            return refusal.response();
-        }
+    fn refuse(&self, peer: IpAddr, head: &Parts) -> Option<HttpResponse> {
+        self.admit(peer, head).err().map(Refusal::response)
+    }
+
+    async fn answer(&self, head: Parts, body: Incoming) -> HttpResponse {
         tokio::select! {
             // First, so that rmcp does not log requests without an answer.
             biased;
             () = self.shutdown.cancelled() => Refusal::ShuttingDown.response(),
-            answer = self.answer(head, body) => answer.unwrap_or_else(Refusal::response),
+            answer = self.call(head, body) => answer.unwrap_or_else(Refusal::response),
         }
     }
 }
 
-fn is_handshake(body: &[u8]) -> bool {
+/// Returns the method of a message, if it has one.
+fn method(body: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     struct Message<'body> {
         #[serde(borrow)]
-        method: std::borrow::Cow<'body, str>,
+        method: Cow<'body, str>,
     }
-    serde_json::from_slice(body).is_ok_and(|message: Message<'_>| message.method == "initialize")
+    serde_json::from_slice(body).ok().map(|message: Message<'_>| message.method)
 }
 
 /// Returns a session id, which clients with a handshake expect. The server keeps no state for it.

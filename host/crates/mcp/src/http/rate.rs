@@ -1,7 +1,8 @@
 //! Limits the rate of requests per peer, so that one cannot starve the others.
 
+use http_server::network;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,14 +49,6 @@ impl Limiter {
             *until = next;
         }
         within
-    }
-}
-
-/// Returns what counts as one peer: for IPv6 the /64 network, because a host usually has a whole one.
-fn network(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        other => other,
     }
 }
 

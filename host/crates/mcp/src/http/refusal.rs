@@ -1,6 +1,6 @@
 //! HTTP responses to requests that do not reach MCP.
 
-use crate::http::MAX_BODY_BYTES;
+use crate::http::{MAX_BODY_BYTES, MAX_LISTENERS};
 use http_server::HttpResponse;
 use http_server::hosts::HostError;
 use hyper::StatusCode;
@@ -27,6 +27,8 @@ pub enum Refusal {
     Slow,
     #[error("the body cannot be read")]
     Broken,
+    #[error("{MAX_LISTENERS} clients are listening, which is the most")]
+    TooManyListeners,
     #[error("the server is shutting down")]
     ShuttingDown,
 }
@@ -40,11 +42,11 @@ impl Refusal {
     pub fn response(self) -> HttpResponse {
         let mut response = http_server::response(self.status(), "text/plain", format!("{self}\n"));
         let headers = response.headers_mut();
-        // The number of connections is limited.
+        // The rest of the body is not read.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         match self {
             Self::Token => drop(headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-            Self::TooMany => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
+            Self::TooMany | Self::TooManyListeners => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
             _ => {}
         }
         response
@@ -59,7 +61,7 @@ impl Refusal {
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooManyListeners | Self::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }
