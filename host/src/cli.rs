@@ -14,6 +14,7 @@ mod man;
 mod matching;
 mod mentions;
 mod plugin;
+mod replace;
 mod run;
 mod search;
 mod serve;

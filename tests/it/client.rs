@@ -179,7 +179,7 @@ fn the_scope_selects_the_file() {
         assert_eq!(output.code, Some(0), "{}", output.err);
         assert!(scene.skills.path().join(file).is_file(), "{client}");
     }
-    assert!(scene.files().is_empty(), "nothing is written at home");
+    assert_eq!(scene.files(), [scene.file(".local/share/skillcell/client.lock")], "no settings are written at home");
     let output =
         scene.launch(&["codex", "--write"]).env("CODEX_HOME", &scene.file("elsewhere").display().to_string()).output();
     assert_eq!(output.status.code(), Some(0));

@@ -14,9 +14,11 @@ use super::Roots;
 use super::serve::preflight::{self, Environment};
 use anyhow::{Context as _, anyhow};
 use base::environment::variable;
+use base::user_files;
 use base::user_folders::UserFolders;
 use clap::Args;
 use config_files::{Client, ConfigFile, Scope, name_of};
+use edit_file::{Links, Lock, SettingsFile, edit_file};
 use entry::Entry;
 use library::roots::split_lists;
 use mcp::surface::Profile;
@@ -81,7 +83,11 @@ pub fn run(arguments: ClientArguments) -> anyhow::Result<ExitCode> {
         entry.check_for(client, config_file.title)?;
         warn_if_it_fails(&entry, &environment);
     }
-    let (outcome, backup) = apply(&action, client, &config_file, &file, &entry)?;
+    let links = match scope {
+        Scope::User => Links::Follow,
+        Scope::Project => Links::RefuseBelow(&working_folder),
+    };
+    let (outcome, backup) = apply(&action, client, &config_file, &file, links, &entry)?;
     let report = Report { client, config_file, file, entry, outcome, backup };
     terminal::print_report(json, &report.view(), &report.lines())?;
     Ok(ExitCode::from(u8::from(matches!(report.outcome, Outcome::Differs(_)))))
@@ -136,6 +142,7 @@ fn apply(
     client: Client,
     config_file: &ConfigFile,
     file: &Path,
+    links: Links<'_>,
     entry: &Entry,
 ) -> anyhow::Result<(Outcome, Option<PathBuf>)> {
     let mut outcome = Outcome::Shown;
@@ -144,7 +151,9 @@ fn apply(
     }
     // The settings of a user may hold secrets.
     let mode = if config_file.scope == Scope::User { 0o600 } else { 0o666 };
-    let backup = edit_file::edit_file(file, mode, |text| {
+    let folders = UserFolders::find(variable);
+    let lock = folders.map(|folders| Lock { file: folders.client_lock(), timeout: user_files::LOCK_TIMEOUT });
+    let backup = edit_file(&SettingsFile { path: file, links, mode }, lock.as_ref(), |text| {
         let merged = if action.remove {
             merge::remove_entry(text, config_file, &entry.name)
         } else {

@@ -88,6 +88,47 @@ fn byte_order_marks_links_and_history_survive() {
 }
 
 #[test]
+fn a_link_planted_in_a_project_is_not_followed() {
+    let scene = Scene::new();
+    let own = "{\"mcpServers\": {\"github\": {\"env\": {\"TOKEN\": \"s3cret\"}}}}";
+    scene.put(".claude.json", own);
+    scene.put(".cursor/mcp.json", own);
+    let project = scene.skills.path();
+    symlink(scene.file(".claude.json"), project.join(".mcp.json")).unwrap();
+    symlink(scene.file(".cursor"), project.join(".cursor")).unwrap();
+    let files = skillcell_tests::files_below(project);
+    for (client, link) in [("claude", ".mcp.json"), ("cursor", ".cursor")] {
+        for options in [&["--write"][..], &["--write", "--force"], &["--remove", "--name", "github"]] {
+            let output = scene.run(&[&[client, "--scope", "project"], options].concat());
+            assert_eq!(output.code, Some(2), "{client} {options:?}: {}{}", output.out, output.err);
+            let expected = format!("{link} is a link\nhint: nothing was changed; ");
+            assert!(output.err.contains(&expected), "{client}: {}", output.err);
+        }
+    }
+    assert_eq!([scene.text(".claude.json"), scene.text(".cursor/mcp.json")], [own; 2]);
+    assert_eq!((skillcell_tests::files_below(project), scene.files().len()), (files, 2));
+}
+
+#[test]
+fn folders_that_others_have_locked_do_not_matter() {
+    let scene = Scene::new();
+    scene.put(".cursor/mcp.json", "{}");
+    let lock = |folder: &std::path::Path| {
+        let folder = std::fs::File::open(folder).unwrap();
+        folder.lock().unwrap();
+        folder
+    };
+    let _locked = [scene.home.path(), &scene.file(".cursor"), scene.skills.path()].map(lock);
+    let launches = [scene.launch(&["cursor", "--write"]), scene.launch(&["claude", "--scope", "project", "--write"])];
+    for launch in launches {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(text_output(launch.output())));
+        let output = receiver.recv_timeout(skillcell_tests::PATIENCE).expect("it does not wait for the locks");
+        assert_eq!(output.code, Some(0), "{}", output.err);
+    }
+}
+
+#[test]
 fn a_lone_surrogate_does_not_prevent_writing() {
     let scene = Scene::new();
     let text = "{\"projects\":{\"/x\":{\"history\":[{\"display\":\"hi \\ud83d\"}]}}}";

@@ -66,6 +66,14 @@ fn the_manual_has_a_page_for_every_command() {
     assert!(files_below(&pages).iter().all(|page| page.extension().is_some_and(|extension| extension == "1")));
     assert_eq!(stdout("man"), std::fs::read_to_string(pages.join("skillcell.1")).unwrap());
 
+    let (page, own) = (pages.join("skillcell-list.1"), folder.path().join("own"));
+    std::fs::write(&own, "mine").unwrap();
+    std::fs::remove_file(&page).unwrap();
+    std::os::unix::fs::symlink(&own, &page).unwrap();
+    stdout(&format!("man {}", pages.display()));
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine", "a page replaces a link, and is not written through it");
+    assert!(std::fs::read_to_string(&page).unwrap().contains(".SH NAME"));
+
     let file = pages.join("skillcell.1");
     let output = Launch::bare(SKILLCELL).arg("man").arg(&file).output();
     assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -143,6 +143,17 @@ fn links_and_read_only_files_are_not_changed() {
 }
 
 #[test]
+fn hidden_files_are_not_changed_through_linked_folders() {
+    let text = "---\nname: x\ndescription: d\n---\n";
+    let folder = library(&[("skills/.private/SKILL.md", text), ("skills/real/SKILL.md", text)]);
+    let path_of = |path: &str| folder.path().join("skills").join(path);
+    symlink(".private", path_of("notes")).unwrap();
+    let outcome = run(lint("skills").arg("--fix").folder(folder.path()));
+    assert_eq!(read(folder.path(), "skills/.private/SKILL.md"), text, "{}", outcome.text);
+    assert!(read(folder.path(), "skills/real/SKILL.md").contains("name: real"), "{}", outcome.text);
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_reported() {
     let folder = library(&[("pdf/SKILL.md", "---\nname: x\ndescription: d\n---\n")]);
     for (path, mode) in [("", 0o755), ("pdf", 0o555), ("pdf/SKILL.md", 0o644)] {

@@ -5,6 +5,7 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Why a file or folder is not trusted.
 #[derive(Debug, thiserror::Error)]
@@ -62,12 +63,37 @@ pub fn write_beside(path: &Path, bytes: &[u8], permissions: Permissions) -> io::
     Ok(file)
 }
 
-/// Waits for a lock that is shared between servers. It is held while the returned file is open, so it is released even if
-/// the process dies.
+/// The longest pause between two attempts to take a lock.
+const MAX_LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long to wait for a lock. Each is held for milliseconds, so a longer wait means that its owner hangs or is stopped.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Waits for a lock that is shared between servers, for [`LOCK_TIMEOUT`]. It is held while the returned file is open, so it is
+/// released even if the process dies.
 pub fn lock(path: &Path) -> io::Result<File> {
-    let file = lock_file(path)?;
-    file.lock()?;
-    Ok(file)
+    lock_within(path, LOCK_TIMEOUT)
+}
+
+/// Like [`lock`], with another timeout. The error for a lock that is not free in time is [`io::ErrorKind::TimedOut`].
+pub fn lock_within(path: &Path, timeout: Duration) -> io::Result<File> {
+    let (file, start, mut pause) = (lock_file(path)?, Instant::now(), Duration::from_micros(100));
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if start.elapsed() >= timeout => {
+                let path = path.display();
+                let message = format!(
+                    "another process has locked {path} for more than {} seconds\nhint: end that process, which `fuser -v {path}` shows, and try again",
+                    timeout.as_secs()
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
+        }
+        pause = (pause * 2).min(MAX_LOCK_PAUSE);
+    }
 }
 
 /// Takes the lock if it is free, without waiting.
@@ -202,8 +228,12 @@ mod tests {
         drop(first);
         let second = receiver.recv_timeout(std::time::Duration::from_mins(1)).unwrap();
         assert!(try_lock(&path).unwrap().is_none());
+        let error = lock_within(&path, Duration::ZERO).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(error.to_string().contains(&format!("`fuser -v {}`", path.display())), "{error}");
         drop(second);
         assert!(try_lock(&path).unwrap().is_some());
+        assert!(lock_within(&path, Duration::ZERO).is_ok());
         assert!(lock(&folder.path().join("missing/lock")).is_err());
     }
 

@@ -46,6 +46,11 @@ impl UserFolders {
         self.records.join("audit")
     }
 
+    /// Held while the settings of a client are edited.
+    pub fn client_lock(&self) -> PathBuf {
+        self.records.join("client.lock")
+    }
+
     pub fn clones(&self) -> PathBuf {
         self.records.join("repos")
     }

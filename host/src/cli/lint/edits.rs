@@ -3,14 +3,15 @@
 //! The engine reads untrusted text, so its edits are not trusted either: only Markdown files of the library are written, and
 //! only below their root.
 
-use base::digest::hex;
-use base::user_files;
+use crate::cli::replace::{OpenError, TemporaryFile, open_folder};
 use bindings::catalog::Edit;
-use cap_std::fs::{Dir, File, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use library::reading;
 use library::stamp::Stamp;
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, fchmod, fchown, statat};
-use std::io::{self, ErrorKind, Write};
+use rustix::fs::{AtFlags, OFlags, statat};
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 /// Why a file was not replaced.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,8 @@ pub enum ReplaceError {
     NotInLibrary,
     #[error("it is a link; fix the file it points to")]
     Link,
+    #[error("`{0}` is a link; fix the file where it is")]
+    LinkedFolder(String),
     #[error("it is not a regular file")]
     NotAFile,
     #[error("it is read-only; make it writable, as with `chmod u+w`")]
@@ -58,29 +61,40 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     edited
 }
 
+impl From<OpenError> for ReplaceError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Link(folder) => Self::LinkedFolder(folder.display().to_string()),
+            OpenError::Failed(error) => Self::Failed(error),
+        }
+    }
+}
+
 /// Replaces the text of a file atomically and with the same permissions, if it is still `before`.
+///
+/// The path names the place: no part of it may be a link, which could lead to a hidden folder.
 pub fn replace_file(root: &Dir, path: &str, before: &str, after: &str) -> Result<(), ReplaceError> {
     let is_hidden = path.split('/').any(reading::is_hidden);
     if !path.ends_with(".md") || is_hidden {
         return Err(ReplaceError::NotInLibrary);
     }
-    let (folder, name) = match path.rsplit_once('/') {
-        Some((folder, name)) => (root.open_dir(folder)?, name),
-        None => (root.try_clone()?, path),
-    };
-    let stamp = check(&folder, name, before)?;
-    let temporary = TemporaryFile::create_in(&folder)?;
-    temporary.write(&folder.symlink_metadata(name)?, after.as_bytes())?;
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = open_folder(root, Path::new(folder), false)?;
+    let (metadata, stamp) = check(&folder, name, before)?;
+    let mut temporary = TemporaryFile::create_in(&folder, 0o600)?;
+    temporary.write(after.as_bytes())?;
+    temporary.resemble((metadata.uid(), metadata.gid()), metadata.mode()).map_err(|_| ReplaceError::Owner)?;
+    temporary.sync()?;
     // A change since the comparison must not be lost.
     let now = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)?;
     if !stamp.same_as(&Stamp::of(&now)) {
         return Err(ReplaceError::Changed);
     }
-    temporary.rename_to(name)
+    Ok(temporary.rename_to(OsStr::new(name))?)
 }
 
 /// Checks that the file may be replaced, and still has the text that was read.
-fn check(folder: &Dir, name: &str, before: &str) -> Result<Stamp, ReplaceError> {
+fn check(folder: &Dir, name: &str, before: &str) -> Result<(Metadata, Stamp), ReplaceError> {
     let metadata = folder.symlink_metadata(name)?;
     if metadata.is_symlink() {
         return Err(ReplaceError::Link);
@@ -96,55 +110,8 @@ fn check(folder: &Dir, name: &str, before: &str) -> Result<Stamp, ReplaceError> 
         return Err(ReplaceError::ReadOnly);
     }
     match reading::read(folder, name, before.len() as u64) {
-        Ok(read) if read.bytes == before.as_bytes() => Ok(read.stamp),
+        Ok(read) if read.bytes == before.as_bytes() => Ok((metadata, read.stamp)),
         Ok(_) | Err(_) => Err(ReplaceError::Changed),
-    }
-}
-
-/// A new file next to the old one, deleted on drop unless it was renamed. `tempfile` works with paths, which could lead out of
-/// the root.
-struct TemporaryFile<'folder> {
-    folder: &'folder Dir,
-    name: String,
-    file: File,
-    renamed: bool,
-}
-
-impl<'folder> TemporaryFile<'folder> {
-    fn create_in(folder: &'folder Dir) -> io::Result<Self> {
-        let mut bytes = [0; 8];
-        user_files::fill_random(&mut bytes)?;
-        let name = format!(".skillcell-{}", hex(&bytes));
-        let file = folder.open_with(&name, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
-        Ok(Self { folder, name, file, renamed: false })
-    }
-
-    /// Writes the content, with the owner and permissions of `like`.
-    fn write(&self, like: &cap_std::fs::Metadata, bytes: &[u8]) -> Result<(), ReplaceError> {
-        let mut file = &self.file;
-        file.write_all(bytes)?;
-        let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (like.uid(), like.gid()) {
-            let owned = fchown(file, Some(Uid::from_raw(like.uid())), Some(Gid::from_raw(like.gid())));
-            owned.map_err(|_| ReplaceError::Owner)?;
-        }
-        fchmod(file, Mode::from_raw_mode(like.mode() & 0o7777)).map_err(io::Error::from)?;
-        file.sync_all()?;
-        Ok(())
-    }
-
-    fn rename_to(mut self, name: &str) -> Result<(), ReplaceError> {
-        self.folder.rename(&self.name, self.folder, name)?;
-        self.renamed = true;
-        Ok(())
-    }
-}
-
-impl Drop for TemporaryFile<'_> {
-    fn drop(&mut self) {
-        if !self.renamed {
-            let _ = self.folder.remove_file(&self.name);
-        }
     }
 }
 

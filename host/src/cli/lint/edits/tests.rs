@@ -81,8 +81,7 @@ fn links_pipes_and_read_only_files_are_not_replaced() {
     symlink(outside.path().join("x.md"), path_of("out.md")).unwrap();
     symlink("SKILL.md", path_of("in.md")).unwrap();
     symlink(outside.path(), folder.path().join("way")).unwrap();
-    rustix::fs::mknodat(rustix::fs::CWD, path_of("pipe.md"), rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-        .unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, path_of("pipe.md"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     std::fs::create_dir(path_of("folder.md")).unwrap();
     for link in ["a/out.md", "a/in.md"] {
         assert!(matches!(replace_file(&root, link, "old", "new"), Err(ReplaceError::Link)), "{link}");
@@ -97,6 +96,32 @@ fn links_pipes_and_read_only_files_are_not_replaced() {
     assert!(matches!(replace_file(&root, "a/SKILL.md", "old", "new"), Err(ReplaceError::ReadOnly)));
     assert_eq!(read(&folder, "a/SKILL.md"), "old");
     assert_eq!(std::fs::read_to_string(outside.path().join("x.md")).unwrap(), "old");
+}
+
+#[test]
+fn files_in_linked_folders_are_not_replaced() {
+    let (folder, root) = folder("old");
+    for hidden in [".git", "a/.hidden"] {
+        std::fs::create_dir(folder.path().join(hidden)).unwrap();
+        std::fs::write(folder.path().join(hidden).join("x.md"), "old").unwrap();
+    }
+    for (link, target) in [("notes", ".git"), ("docs", "a/.hidden"), ("a/deep", "../.git"), ("b", "a"), ("c", "b")] {
+        symlink(target, folder.path().join(link)).unwrap();
+    }
+    for (path, link) in [
+        ("notes/x.md", "notes"),
+        ("docs/x.md", "docs"),
+        ("a/deep/x.md", "a/deep"),
+        ("b/SKILL.md", "b"),
+        ("c/SKILL.md", "c"),
+        ("b/deep/x.md", "b"),
+    ] {
+        let refused = replace_file(&root, path, "old", "new");
+        assert!(matches!(&refused, Err(ReplaceError::LinkedFolder(at)) if at == link), "{path}: {refused:?}");
+    }
+    for path in [".git/x.md", "a/.hidden/x.md", "a/SKILL.md"] {
+        assert_eq!(read(&folder, path), "old", "{path}");
+    }
 }
 
 #[test]
