@@ -48,6 +48,8 @@ pub enum ConfigError {
         "cannot read the configuration {path}: {reason}\nhint: make it readable or remove it, or choose another with --config FILE or SKILLCELL_CONFIG"
     )]
     Unreadable { path: PathBuf, reason: std::io::Error },
+    #[error("the configuration {0}")]
+    Untrusted(base::user_files::Untrusted),
     #[error("{path}{position}: {message}\nhint: docs/configuration.md lists every key", path = path.display())]
     Syntax { path: PathBuf, position: String, message: String },
     /// A value of the file is invalid.

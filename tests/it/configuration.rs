@@ -6,6 +6,8 @@ use crate::{SKILLCELL, library, problems, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, repository};
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -36,6 +38,36 @@ fn match_outcome(session: &mut Session) -> String {
         (Value::String(path), _) => path.clone(),
         (_, Value::Array(candidates)) => format!("{} candidates", candidates.len()),
         _ => "nothing".to_owned(),
+    }
+}
+
+#[test]
+fn an_operator_file_that_others_can_change_is_refused() {
+    let folder = skills();
+    let skills = folder.path().to_str().unwrap();
+    let launch = |file: &Path| Launch::bare(SKILLCELL).env("SKILLS_DIR", skills).arg("list").arg("--config").arg(file);
+    let own = library(&[("config.yaml", "scripts: {enabled: true}\n")]);
+    let file = own.path().join("config.yaml");
+    let run = |mode: u32, of_folder: u32| {
+        std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        std::fs::set_permissions(own.path(), Permissions::from_mode(of_folder)).unwrap();
+        let output = launch(&file).output();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for (mode, of_folder) in [(0o644, 0o755), (0o600, 0o700), (0o444, 0o775), (0o644, 0o1777)] {
+        let (code, error) = run(mode, of_folder);
+        assert_eq!(code, Some(0), "{mode:o} {of_folder:o}: {error}");
+    }
+    let shown = file.display();
+    for (mode, of_folder, hint) in [
+        (0o666, 0o755, format!("run `chmod 644 {shown}`, or `chmod 600 {shown}` if")),
+        (0o664, 0o755, format!("run `chmod 644 {shown}`, or `chmod 600 {shown}` if")),
+        (0o644, 0o777, format!("run `chmod o-w {}`", own.path().display())),
+    ] {
+        let (code, error) = run(mode, of_folder);
+        assert_eq!(code, Some(2), "{mode:o} {of_folder:o}: {error}");
+        let message = error.starts_with(&format!("error: the configuration {shown} can be "));
+        assert!(message && error.contains(&hint), "{mode:o} {of_folder:o}: {error}");
     }
 }
 

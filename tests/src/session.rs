@@ -74,7 +74,10 @@ impl Launch {
     pub fn config(self, yaml: &str) -> Self {
         let folder = self.home.path().join(".config/skillcell");
         std::fs::create_dir_all(&folder).expect("a writable home");
-        std::fs::write(folder.join("config.yaml"), yaml).expect("a writable home");
+        let file = folder.join("config.yaml");
+        std::fs::write(&file, yaml).expect("a writable home");
+        // Whatever the umask is: others must not be able to change it.
+        std::fs::set_permissions(file, Permissions::from_mode(0o644)).expect("a writable home");
         self
     }
 

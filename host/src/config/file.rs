@@ -8,11 +8,12 @@ pub use strict::{TextOr, UniqueMap};
 use crate::config::ConfigError;
 use crate::config::git::is_branch;
 use crate::config::integrations::RawIntegrations;
+use base::user_files::{self, Untrusted};
 use git::address::{Address, AddressError};
 use mcp::surface::{CatalogFormat, CatalogPlace, Profile};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The whole file. Every key is optional, and a section may be empty; an unknown key is an error.
@@ -178,13 +179,19 @@ pub struct RawGrant {
     pub digest: Option<String>,
 }
 
-/// Reads the file. An empty file is valid.
+/// Reads the file, which grants capabilities, so other users must not be able to change it. An empty file is valid.
 pub fn read(path: &Path) -> Result<RawConfig, ConfigError> {
-    let bytes = std::fs::read(path).map_err(|reason| {
+    let unreadable = |reason: std::io::Error| {
         let is_broken_link = reason.kind() == ErrorKind::NotFound && !is_absent(path);
         let reason = if is_broken_link { std::io::Error::other("the path goes through a broken link") } else { reason };
         ConfigError::Unreadable { path: path.to_owned(), reason }
+    };
+    let mut file = user_files::open_unchangeable(path).map_err(|untrusted| match untrusted {
+        Untrusted::Unusable { reason, .. } => unreadable(reason),
+        untrusted => ConfigError::Untrusted(untrusted),
     })?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(unreadable)?;
     let invalid = |(position, message)| ConfigError::Syntax { path: path.to_owned(), position, message };
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];

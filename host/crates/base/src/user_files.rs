@@ -14,6 +14,18 @@ pub enum Untrusted {
     OtherOwner { path: PathBuf },
     #[error("{path} can be changed or read by others (mode {mode:o})\nhint: run `chmod go-rwx {path}`")]
     TooPermissive { path: PathBuf, mode: u32 },
+    #[error(
+        "{path} can be changed by other users (mode {mode:o}), and decides what is allowed\nhint: run `chmod 644 {path}`, or `chmod 600 {path}` if it contains secrets"
+    )]
+    Changeable { path: PathBuf, mode: u32 },
+    #[error(
+        "{path} belongs to user {owner}, who could change what is allowed\nhint: run `chown $(id -u) {path}`, or mount it read-only"
+    )]
+    Foreign { path: PathBuf, owner: u32 },
+    #[error(
+        "{file} can be replaced by other users, because every user can write to its folder\nhint: run `chmod o-w {folder}`"
+    )]
+    Replaceable { file: PathBuf, folder: PathBuf },
     #[error("{path} is {what}\nhint: remove it")]
     Invalid { path: PathBuf, what: &'static str },
     #[error("cannot use {path}: {reason}")]
@@ -47,6 +59,41 @@ pub fn open(path: &Path) -> Result<File, Untrusted> {
     }
     check(path, &metadata)?;
     Ok(file)
+}
+
+/// Opens a file for reading, through links, unless users other than this one and the superuser could change it. Others may
+/// read it. What is not a regular file, such as a pipe, is not checked.
+pub fn open_unchangeable(path: &Path) -> Result<File, Untrusted> {
+    let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
+    let file = File::open(path).map_err(unusable)?;
+    let metadata = file.metadata().map_err(unusable)?;
+    if !metadata.is_file() {
+        return Ok(file);
+    }
+    let (owner, mode) = (metadata.uid(), metadata.mode() & 0o777);
+    let is_foreign = owner != 0 && owner != rustix::process::geteuid().as_raw();
+    // In a container, the operator often has another number than the server.
+    if is_foreign && !is_read_only(path) {
+        return Err(Untrusted::Foreign { path: path.to_owned(), owner });
+    }
+    if mode & 0o022 != 0 {
+        return Err(Untrusted::Changeable { path: path.to_owned(), mode });
+    }
+    let real = path.canonicalize().map_err(unusable)?;
+    for folder in [path.parent(), real.parent()].into_iter().flatten() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        // In a sticky folder, only the owner of a file can replace it.
+        let is_open_to_all = folder.metadata().map_err(unusable)?.mode() & 0o1002 == 0o002;
+        if is_open_to_all && !is_read_only(folder) {
+            return Err(Untrusted::Replaceable { file: path.to_owned(), folder: folder.to_owned() });
+        }
+    }
+    Ok(file)
+}
+
+/// Whether a path is in a file system that is mounted read-only.
+fn is_read_only(path: &Path) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|system| system.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
 }
 
 /// Atomically writes a file that only the user can read.
@@ -235,6 +282,39 @@ mod tests {
         assert!(try_lock(&path).unwrap().is_some());
         assert!(lock_within(&path, Duration::ZERO).is_ok());
         assert!(lock(&folder.path().join("missing/lock")).is_err());
+    }
+
+    #[test]
+    fn a_file_that_others_could_change_or_replace_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("config.yaml"), folder.path().join("link.yaml"));
+        std::fs::write(&path, "").unwrap();
+        std::os::unix::fs::symlink("config.yaml", &link).unwrap();
+        let set = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        for mode in [0o600, 0o640, 0o644, 0o444] {
+            set(&path, mode);
+            assert!(open_unchangeable(&path).is_ok() && open_unchangeable(&link).is_ok(), "{mode:o}");
+        }
+        for mode in [0o666, 0o664, 0o602] {
+            set(&path, mode);
+            for path in [&path, &link] {
+                let error = open_unchangeable(path).unwrap_err();
+                assert!(matches!(error, Untrusted::Changeable { mode: found, .. } if found == mode), "{error}");
+            }
+        }
+        set(&path, 0o644);
+        for (mode, is_allowed) in [(0o1777, true), (0o775, true), (0o777, false), (0o702, false)] {
+            set(folder.path(), mode);
+            let opened = open_unchangeable(&path);
+            assert_eq!(opened.is_ok(), is_allowed, "{mode:o}: {opened:?}");
+        }
+        set(folder.path(), 0o700);
+        assert!(open_unchangeable(Path::new("/dev/null")).is_ok());
+        // Only the superuser can give a file away.
+        if std::os::unix::fs::chown(&path, Some(12_345), None).is_ok() {
+            let error = open_unchangeable(&link).unwrap_err().to_string();
+            assert!(error.contains("belongs to user 12345"), "{error}");
+        }
     }
 
     #[test]
