@@ -1,6 +1,6 @@
 //! The HTTP requests of one fetch: credentials, redirects and timeouts.
 
-use crate::address::is_loopback;
+use crate::address::{is_host, is_loopback};
 use crate::error::NetworkError;
 use crate::limits::{MAX_PACK_BYTES, MAX_REFERENCES_BYTES};
 use crate::options::{Network, Remote};
@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use ureq::http::{Response, StatusCode, header};
+use ureq::http::{Response, StatusCode, Uri, header};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, RequestBuilder};
 
@@ -190,26 +190,11 @@ impl HttpSession {
         if self.remote.address.is_confidential() { Ok(true) } else { Err(not_secret()) }
     }
 
-    fn follow(&self, to: &str) -> Result<(), NetworkError> {
+    fn follow(&self, location: &str) -> Result<(), NetworkError> {
         let mut state = self.state();
-        let is_path = to.starts_with('/') && !to.starts_with("//");
-        let to = if is_path { format!("{}{to}", &state.base[..authority(&state.base).end]) } else { to.to_owned() };
-        let is_https = |url: &str| url.starts_with("https://");
-        if !is_https(&to) && !to.starts_with("http://") {
-            return Err(self.bad_redirect(&to, "it is not an HTTP address"));
-        }
-        let host = &to[authority(&to)];
-        if is_https(&state.base) && !is_https(&to) || !is_https(&to) && !is_loopback(host) {
-            return Err(self.bad_redirect(&to, "it is not encrypted"));
-        }
-        if host.contains('@') {
-            return Err(self.bad_redirect(&to, "it contains a user name"));
-        }
-        let Some(base) = to.strip_suffix(REFERENCES) else {
-            return Err(self.bad_redirect(&to, "it is not the address of a repository"));
-        };
-        tracing::info!("{} redirects to {}", self.address(), without_secrets(base));
-        base.clone_into(&mut state.base);
+        let base = redirected_base(&state.base, location).map_err(|reason| self.bad_redirect(location, reason))?;
+        tracing::info!("{} redirects to {}", self.address(), without_secrets(&base));
+        state.base = base;
         state.redirected = true;
         Ok(())
     }
@@ -311,6 +296,33 @@ fn redirect_target(response: &Response<Body>) -> Option<String> {
     is_redirect.then(|| to.to_owned())
 }
 
+/// Returns the address of the repository that a redirect from `base` leads to, or why it is not followed.
+fn redirected_base(base: &str, location: &str) -> Result<String, &'static str> {
+    let is_path = location.starts_with('/') && !location.starts_with("//");
+    let to = if is_path { format!("{}{location}", &base[..authority(base).end]) } else { location.to_owned() };
+    // What is parsed is checked and requested; a fragment is neither.
+    let to: Uri = to.parse().map_err(|_| "it is not an HTTP address")?;
+    let (Some(scheme @ ("http" | "https")), Some(host)) = (to.scheme_str(), to.authority()) else {
+        return Err("it is not an HTTP address");
+    };
+    let (is_encrypted, host) = (scheme == "https", host.as_str());
+    if base.starts_with("https://") && !is_encrypted || !is_encrypted && !is_loopback(host) {
+        return Err("it is not encrypted");
+    }
+    if host.contains('@') {
+        return Err("it contains a user name");
+    }
+    if !is_host(host) {
+        return Err("it is not an HTTP address");
+    }
+    // With a query of its own, another path would be requested than the one that is checked.
+    let path = to.path_and_query().and_then(|path| path.as_str().strip_suffix(REFERENCES));
+    match path.filter(|path| !path.contains('?')) {
+        Some(path) => Ok(format!("{scheme}://{host}{path}")),
+        None => Err("it is not the address of a repository"),
+    }
+}
+
 fn is_certificate_error(error: &ureq::Error) -> bool {
     match error {
         ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
@@ -337,6 +349,45 @@ fn without_secrets(url: &str) -> String {
 mod tests {
     use super::*;
     use crate::address::Address;
+
+    #[test]
+    fn a_redirect_leads_only_to_the_references_of_a_repository() {
+        let followed = |base: &str, to: &str| redirected_base(base, &format!("{to}{REFERENCES}"));
+        for (to, expected) in [
+            ("https://b.example/x.git", "https://b.example/x.git"),
+            ("HTTPS://B.example:8443/x", "https://B.example:8443/x"),
+            ("/moved/x", "https://a.example/moved/x"),
+        ] {
+            assert_eq!(followed("https://a.example/x", to).as_deref(), Ok(expected), "{to}");
+        }
+        let fragment = format!("https://b.example/x{REFERENCES}#@evil.example");
+        assert_eq!(redirected_base("https://a.example/x", &fragment).as_deref(), Ok("https://b.example/x"));
+        for (to, reason) in [
+            ("https://b.example/any/path#", "it is not the address of a repository"),
+            ("https://b.example/any/path?x=", "it is not the address of a repository"),
+            ("/any/path#", "it is not the address of a repository"),
+            ("/any/path?", "it is not the address of a repository"),
+            ("https://b.example#", "it is not the address of a repository"),
+            ("https://a.example@b.example/x", "it contains a user name"),
+            ("https://b.example:x@c.example/x", "it contains a user name"),
+            ("http://b.example#127.0.0.1/x", "it is not encrypted"),
+            ("http://127.0.0.1/x", "it is not encrypted"),
+            ("//b.example/x", "it is not an HTTP address"),
+            ("x", "it is not an HTTP address"),
+            ("https://b.example\\@c.example/x", "it is not an HTTP address"),
+            ("https://b.\texample/x", "it is not an HTTP address"),
+            ("https://b.exämple/x", "it is not an HTTP address"),
+            ("https://b.example:/x", "it is not an HTTP address"),
+            ("https://b.example:99999/x", "it is not an HTTP address"),
+            ("ftp://b.example/x", "it is not an HTTP address"),
+            ("https:///x", "it is not an HTTP address"),
+        ] {
+            assert_eq!(followed("https://a.example/x", to), Err(reason), "{to}");
+        }
+        for (to, is_followed) in [("http://127.0.0.1:1/x", true), ("http://localhost/x", true), ("http://b/x", false)] {
+            assert_eq!(followed("http://127.0.0.1/x", to).is_ok(), is_followed, "{to}");
+        }
+    }
 
     #[test]
     fn the_error_for_a_token_that_cannot_be_sent_contains_the_status() {

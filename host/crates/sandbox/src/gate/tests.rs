@@ -364,3 +364,41 @@ fn a_target_is_parsed_from_a_url() {
         assert_eq!(target(invalid), None, "{invalid}");
     }
 }
+
+#[tokio::test]
+async fn tricks_in_a_url_do_not_change_which_host_is_checked() {
+    let (service, other) = (echo_server().await, echo_server().await);
+    let scene = Scene::new(&format!("http://{service}"), &[&service.to_string()], PostPolicy::Nothing);
+    // A redirect may contain a fragment, which is not sent.
+    for end in [format!("/a#@{other}/b"), format!("/a?#@{other}"), "/a#".to_owned(), format!("#@{other}/")] {
+        let seen = scene.send(Method::GET, &format!("http://{service}{end}"), &[], "").await.unwrap();
+        assert!(
+            seen.starts_with("GET /A HTTP/1.1") || seen.starts_with("GET /A? ") || seen.starts_with("GET / "),
+            "{seen}"
+        );
+        assert!(seen.contains(&format!("HOST: {service}\r\n")), "{seen}");
+    }
+    for (uri, part) in [
+        (format!("http://{service}@{other}/"), "not granted"),
+        (format!("http://{other}#@{service}/"), "not granted"),
+        (format!("http://{other}?@{service}/"), "not granted"),
+        (format!("http://{}:0/", service.ip()), "not granted"),
+        (format!("http://{}./", service.ip()), "not granted"),
+    ] {
+        let denial = scene.denial(Method::GET, &uri, "").await;
+        assert!(denial.contains(part), "{uri}: {denial}");
+    }
+    for text in [
+        format!("http://{service}\\@{other}/"),
+        format!("http://{service}\t@{other}/"),
+        format!("http://{service}\n.evil.example/"),
+        format!("http://{service}%40{other}/"),
+        "http://granted.exämple/".to_owned(),
+        "http://granted。example/".to_owned(),
+        "http://[::1/".to_owned(),
+        "http://a b/".to_owned(),
+        "http:///a".to_owned(),
+    ] {
+        assert!(text.parse::<Uri>().is_err(), "{text}");
+    }
+}
