@@ -228,7 +228,7 @@ impl Builder {
     }
 }
 
-/// Recursion is bounded: all nodes were counted before.
+/// The size of a node with everything in it; keys count like other scalars. Recursion is bounded: all nodes were counted before.
 fn size(node: &Node) -> Size {
     let inner = |sizes: &mut dyn Iterator<Item = Size>| {
         sizes.fold(Size { nodes: 1, bytes: 0 }, |sum, size| Size {
@@ -239,7 +239,10 @@ fn size(node: &Node) -> Size {
     match &node.value {
         Value::Scalar { text, .. } => Size { nodes: 1, bytes: text.len() },
         Value::List(items) => inner(&mut items.iter().map(size)),
-        Value::Map(entries) => inner(&mut entries.iter().map(|entry| size(&entry.node))),
+        Value::Map(entries) => inner(&mut entries.iter().map(|entry| {
+            let Size { nodes, bytes } = size(&entry.node);
+            Size { nodes: nodes + 1, bytes: bytes + entry.key.len() }
+        })),
     }
 }
 
@@ -283,6 +286,8 @@ mod tests {
     fn repetition_of_a_long_text_is_limited() {
         let text = format!("x: &x \"{}\"\ny: [{}]\n", "t".repeat(300_000), vec!["*x"; 40].join(", "));
         assert!(parse(&text).unwrap_err().too_complex);
+        let keys = format!("x: &x {{? \"{}\" : 1}}\ny: [{}]\n", "t".repeat(300_000), vec!["*x"; 40].join(", "));
+        assert!(parse(&keys).unwrap_err().too_complex, "keys are repeated too");
     }
 
     #[test]
