@@ -26,13 +26,15 @@ pub fn without_extension(file: &str) -> &str {
 ///
 /// A backslash separates folders on Windows, so `..` and absolute paths written with it are rejected everywhere.
 pub fn clean(path: &str) -> Option<String> {
-    let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     let climbs = path.split(['/', '\\']).any(|segment| segment == "..");
-    if drive || climbs || path.starts_with(['/', '\\']) || path.contains('\0') {
+    if climbs || path.starts_with('/') || path.contains('\0') {
         return None;
     }
     let segments: Vec<&str> = path.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
-    (!segments.is_empty()).then(|| segments.join("/"))
+    // The first that is left, because a `.` may precede it.
+    let first = segments.first()?.as_bytes();
+    let drive = first.get(1) == Some(&b':') && first[0].is_ascii_alphabetic();
+    (!drive && first[0] != b'\\').then(|| segments.join("/"))
 }
 
 /// Whether any segment is hidden, so that the file is not served.
@@ -52,9 +54,10 @@ mod tests {
 
     #[test]
     fn parent_and_absolute_paths_are_rejected() {
-        for path in
-            ["..", "../a", "a/../b", "a/..", "/a", "\\a", "a\\..\\b", "C:/a", "c:\\a", "c:a", "a\0b", "", ".", "./"]
-        {
+        for path in [
+            "..", "../a", "a/../b", "a/..", "/a", "\\a", "a\\..\\b", "C:/a", "c:\\a", "c:a", "./c:a", ".//\\a", "a\0b",
+            "", ".", "./",
+        ] {
             assert_eq!(clean(path), None, "{path:?}");
         }
     }
