@@ -222,7 +222,8 @@ fn without_byte_order_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-fn parse(text: &str) -> Result<RawConfig, (String, String)> {
+/// Parses the text of the file. An error is a position, such as `:3:1`, and a message.
+pub fn parse(text: &str) -> Result<RawConfig, (String, String)> {
     let text = without_byte_order_mark(text);
     let parsed: Result<Option<RawConfig>, serde_yaml::Error> = serde_yaml::from_str(text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {

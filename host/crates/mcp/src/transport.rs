@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 /// The longest message, in bytes.
 const MAX_LINE_LENGTH: u64 = 16 << 20;
 
-type Incoming = RxJsonRpcMessage<RoleServer>;
+pub type Incoming = RxJsonRpcMessage<RoleServer>;
 
 /// Clones share the input and output, so that a new session can continue after one that rmcp dropped.
 #[derive(Clone)]
@@ -53,20 +53,18 @@ impl Stdio {
         ended: CancellationToken,
         cancellations: Cancellations,
     ) -> std::io::Result<(Self, Writer)> {
-        let (to_server, incoming) = mpsc::unbounded_channel();
+        let (in_flight, incoming) = InFlight::new(cancellations);
         let write_ended = ended.clone();
         let (output, thread) = Output::start(output, move |error| {
             tracing::warn!("cannot write to standard output: {error}");
             write_ended.cancel();
         })?;
-        let in_flight =
-            InFlight { requests: Arc::default(), forward: to_server, count: watch::Sender::new(0), cancellations };
         let input_ended: Arc<OnceLock<Instant>> = Arc::default();
         let ended_now = Arc::clone(&input_ended);
         let (requests, answers, read_ended) = (in_flight.clone(), Arc::clone(&output), ended.clone());
         let runtime = tokio::runtime::Handle::current();
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-            read(input, &requests, &answers);
+            read(input, &requests, |message| answers.send(message));
             let _ = ended_now.set(Instant::now());
             requests.cancellations.input_ended.cancel();
             let mut unanswered = requests.count.subscribe();
@@ -100,8 +98,7 @@ impl Transport<RoleServer> for Stdio {
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         let wanted = answered.as_ref().is_none_or(|id| !self.in_flight.was_cancelled(id));
-        let unanswered = *self.in_flight.count.borrow();
-        match unanswered {
+        match self.in_flight.unanswered() {
             _ if !wanted => {}
             0 | 1 => self.output.send_now(message),
             _ => self.output.send(message),
@@ -128,7 +125,7 @@ impl Transport<RoleServer> for Stdio {
 
 /// Requests without an answer.
 #[derive(Clone)]
-struct InFlight {
+pub struct InFlight {
     requests: Arc<Mutex<HashMap<RequestId, Pending>>>,
     forward: mpsc::UnboundedSender<Incoming>,
     count: watch::Sender<usize>,
@@ -143,6 +140,16 @@ struct Pending {
 }
 
 impl InFlight {
+    /// Also returns where requests arrive that may be answered.
+    pub fn new(cancellations: Cancellations) -> (Self, mpsc::UnboundedReceiver<Incoming>) {
+        let (forward, incoming) = mpsc::unbounded_channel();
+        (Self { requests: Arc::default(), forward, count: watch::Sender::new(0), cancellations }, incoming)
+    }
+
+    pub fn unanswered(&self) -> usize {
+        *self.count.borrow()
+    }
+
     fn admit(&self, message: Incoming) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         match &message {
@@ -174,12 +181,12 @@ impl InFlight {
         let _ = self.forward.send(message);
     }
 
-    fn was_cancelled(&self, id: &RequestId) -> bool {
+    pub fn was_cancelled(&self, id: &RequestId) -> bool {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.get(id).is_some_and(|pending| pending.cancelled)
     }
 
-    fn answered(&self, id: &RequestId) {
+    pub fn answered(&self, id: &RequestId) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         self.cancellations.end(id);
         if let Some(Pending { mut waiting, .. }) = requests.remove(id)
@@ -201,8 +208,8 @@ enum Rejected {
     Notification(ErrorData),
 }
 
-/// Reads messages until the input ends.
-fn read(mut input: impl BufRead, in_flight: &InFlight, output: &Output<Stdout>) {
+/// Reads messages until the input ends. Those that are not valid are answered right away.
+pub fn read(mut input: impl BufRead, in_flight: &InFlight, answer: impl Fn(Outgoing)) {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -226,7 +233,7 @@ fn read(mut input: impl BufRead, in_flight: &InFlight, output: &Output<Stdout>) 
             Ok(message) => in_flight.admit(message),
             Err(Rejected::Request(error, id)) => {
                 tracing::warn!("rejected a message: {}", error.message);
-                output.send(JsonRpcMessage::error(error, id));
+                answer(JsonRpcMessage::error(error, id));
             }
             Err(Rejected::Notification(error)) => tracing::warn!("ignored a notification: {}", error.message),
         }

@@ -315,7 +315,6 @@ fn untouchable(machine: &Machine) -> Vec<(String, Option<Vec<u8>>)> {
 }
 
 proptest! {
-    /// `just fuzz` runs many more of these.
     #[test]
     fn no_sequence_of_calls_reads_or_changes_files_outside_the_mounts(calls in prop::collection::vec(any_call(), 1..40)) {
         let machine = Machine::new();
