@@ -3,7 +3,7 @@
 use base::digest::hex;
 use base::user_files;
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -93,6 +93,11 @@ impl<'folder> TemporaryFile<'folder> {
 
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+
+    /// Gives the complete file another name, which must be free.
+    pub fn link_as(&self, name: &OsStr) -> io::Result<()> {
+        Ok(linkat(self.folder, &self.name, self.folder, name, AtFlags::empty())?)
     }
 
     /// Replaces the file of this name, or the link itself if it is one.

@@ -4,8 +4,6 @@ use crate::cli::replace::{OpenError, TemporaryFile, is_link, open_folder};
 use base::user_files;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use rustix::fs::{Mode, OFlags, openat};
-use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -257,22 +255,20 @@ fn read(path: &Path, folder: &Dir, name: &OsStr) -> Result<Current, EditError> {
     Ok(Current { bytes, metadata: Some(metadata) })
 }
 
-/// Writes a backup under a free name, unless one with the same content exists. Never overwrites a backup.
+/// Writes a backup under a free name, unless one with the same content exists. Never overwrites a backup, and gives the name
+/// only to a complete one.
 fn back_up(folder: &Dir, name: &OsStr, bytes: &[u8]) -> io::Result<OsString> {
+    let mut temporary = TemporaryFile::create_in(folder, 0o600)?;
+    temporary.write(bytes).and_then(|()| temporary.sync())?;
     let mut number = 1;
     loop {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let mut backup = name.to_owned();
         backup.push(format!("{BACKUP_SUFFIX}{suffix}"));
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        match openat(folder, &backup, flags, Mode::from_raw_mode(0o600)) {
-            Ok(file) => {
-                let mut file = File::from(file);
-                file.write_all(bytes).and_then(|()| file.sync_all())?;
-                return Ok(backup);
-            }
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+        match temporary.link_as(&backup) {
+            Ok(()) => return Ok(backup),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            Err(_) => {}
         }
         if read(Path::new(&backup), folder, &backup).is_ok_and(|copy| copy.metadata.is_some() && copy.bytes == bytes) {
             return Ok(backup);
