@@ -196,6 +196,8 @@ impl Key {
         let unusable = |reason| Untrusted::Unusable { path: path.to_owned(), reason };
         create_parent(path).map_err(unusable)?;
         let file = write_beside(path, &self.0, Permissions::from_mode(0o600)).map_err(unusable)?;
+        // A power failure must not leave an empty key, which nothing would replace.
+        file.as_file().sync_all().map_err(unusable)?;
         match file.persist_noclobber(path) {
             Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(error.error)),
             _ => Ok(()),
