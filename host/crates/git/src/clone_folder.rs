@@ -155,6 +155,20 @@ pub fn clear_locks(repository: &Repository) -> Result<(), SyncError> {
     }
 }
 
+/// Removes packs and objects that libgit2 was writing when a server was killed. A pack can be as large as the repository, and
+/// libgit2 never looks at it again. Other servers are excluded by the lock, and other programs have other names for theirs.
+pub fn remove_unfinished_objects(repository: &Repository) {
+    let objects = repository.path().join("objects");
+    for folder in [objects.join("pack"), objects] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if ["pack_git2_", "tmp_object_git2_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
 /// Returns one of git's lock files, if there are any.
 fn any_lock_file(git: &Path) -> Option<PathBuf> {
     let mut folders = vec![git.to_owned(), git.join("refs")];

@@ -103,6 +103,7 @@ impl CloneSync<'_> {
             Err(error) => return self.repair(error.message()),
         };
         clone_folder::clear_locks(&repository)?;
+        clone_folder::remove_unfinished_objects(&repository);
         if repository.index().is_err() {
             tracing::warn!("the index of the clone at {} is damaged and is rebuilt", self.remote.folder.display());
             let _ = std::fs::remove_file(repository.path().join("index"));
