@@ -111,6 +111,8 @@ impl RefreshTask {
                 self.finish(outcome);
             }
             Ok(None) => self.finish(Outcome::Served),
+            // The runtime shuts down, and did not begin the scan.
+            Err(stopped) if stopped.is_cancelled() => return None,
             Err(_) => {
                 self.inner.fail("the server panicked while it scanned the roots");
                 self.finish(Outcome::Failed);
