@@ -29,7 +29,6 @@ use response::{failure, json, redirect, with_security_headers};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 /// How long the shutdown waits for responses that are being written.
@@ -57,7 +56,7 @@ pub async fn serve(
     let listen_failed = |reason: std::io::Error| {
         anyhow::anyhow!("cannot listen on {address}: {reason}\nhint: omit `--port` to use a free port")
     };
-    let listener = TcpListener::bind(address).await.map_err(listen_failed)?;
+    let listener = http_server::listen(address).map_err(listen_failed)?;
     let address = listener.local_addr().map_err(listen_failed)?;
     let (token, text) = Token::generate()?;
     let handler = Handler { guard: Guard::new(token, address), state, shutdown: shutdown.clone() };

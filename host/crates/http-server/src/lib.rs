@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use wasmtime_wasi_http::io::TokioIo;
@@ -48,6 +48,12 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum number of concurrent connections. A client has one that listens for notifications and a few for requests. A new
 /// connection replaces one without an admitted request; if there is none, it waits.
 pub const MAX_CONNECTIONS: usize = 512;
+
+/// Maximum number of evicted connections that are not closed yet.
+const MAX_CLOSING: usize = 64;
+
+/// Connections that the kernel completes before they are accepted. If there are more, clients retry after a second.
+const BACKLOG: u32 = 4096;
 
 /// How often an operator is told that connections are replaced.
 const WARNING_INTERVAL: Duration = Duration::from_mins(1);
@@ -71,6 +77,15 @@ pub trait Handler: Send + Sync + 'static {
 
     /// Answers an admitted request.
     fn answer(&self, head: Parts, body: Incoming) -> impl Future<Output = HttpResponse> + Send;
+}
+
+/// Listens at an address of this machine.
+pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As `TcpListener::bind` does, so that a server can be restarted at once.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Accepts connections until `ended` is cancelled, then gives open ones `grace_period` to finish.
@@ -125,11 +140,14 @@ struct Places {
 }
 
 impl Places {
-    /// Waits until there are fewer connections than the limit, and evicts pending ones until then.
+    /// Waits until there are fewer connections than the limit, and evicts pending ones until then. The place of an evicted
+    /// one is free at once, so that accepting is not slower than connecting; a few may still have to close.
     async fn make_room(&mut self) {
         while self.connections.try_join_next().is_some() {}
         while self.connections.len() >= self.limit {
-            self.evict();
+            if self.evict() && self.connections.len() < self.limit + MAX_CLOSING {
+                return;
+            }
             self.one_closed().await;
         }
     }

@@ -32,7 +32,6 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -60,7 +59,7 @@ pub const SESSION: &str = "mcp-session-id";
 pub async fn serve(server: Server, http: HttpConfig, shutdown: CancellationToken) -> Result<(), HttpProblem> {
     let HttpConfig { address, token, generated_token, names } = http;
     let cannot_listen = |reason| HttpProblem::Listen { address, reason };
-    let listener = TcpListener::bind(address).await.map_err(cannot_listen)?;
+    let listener = http_server::listen(address).map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
     let guard = Guard::new(token, names, address);
     let handler = Arc::new(Handler::new(server, guard, shutdown.clone()));
