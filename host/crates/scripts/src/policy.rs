@@ -120,11 +120,12 @@ pub(super) fn decide(
     };
     let script_id = ScriptId { root: root.place(), skill_path: found.skill_path.clone(), script: script.file.clone() };
     // A script that could write its own grants, or skills that are served, would not need any other grant.
-    let protected: Vec<ProtectedPlace> = match &grant.write[..] {
-        [] => Vec::new(),
-        _ => {
-            let roots = inner.roots.iter().map(SkillRoot::path);
-            roots.chain([inner.grants.file.clone()]).filter_map(|path| ProtectedPlace::at(&path)).collect()
+    let protected: Vec<ProtectedPlace> = match (&working_folder, &grant.write[..]) {
+        (None, _) | (_, []) => Vec::new(),
+        (Some(place), _) => {
+            let known = inner.roots.iter().map(SkillRoot::path).chain([inner.grants.file.clone()]);
+            let linked = grants::folders::linked_places(place.path(), grant);
+            known.filter_map(|path| ProtectedPlace::at(&path)).chain(linked).collect()
         }
     };
     let needs = script.needs.as_ref();

@@ -116,6 +116,29 @@ pub fn open_granted(
     (parts, missing)
 }
 
+/// Of a folder, looked at for links.
+const MAX_LOOKED_AT: usize = 10_000;
+
+/// Returns where links with protected names lead, as in `CLAUDE.md -> docs/agents.md`: a script that could write there would
+/// write the protected file. Looks into the folders from the granted one to the working folder, or the other way round.
+pub fn linked_places(path: &Path, grant: &Grant) -> Vec<ProtectedPlace> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let Some(path) = real(path) else { return Vec::new() };
+    let mut places = Vec::new();
+    for granted in grant.write.iter().filter_map(|granted| real(granted)) {
+        let (outer, inner) = if path.starts_with(&granted) { (&granted, &path) } else { (&path, &granted) };
+        let between = inner.ancestors().take_while(|folder| folder.starts_with(outer));
+        let entries = between.filter_map(|folder| folder.read_dir().ok()).flat_map(|list| list.take(MAX_LOOKED_AT));
+        let links = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+        for link in links.filter(|link| is_protected(&link.file_name().to_string_lossy())).map(|link| link.path()) {
+            // The target of a link that leads nowhere could be created.
+            let target = real(&link).or_else(|| Some(link.parent()?.join(link.read_link().ok()?)));
+            places.extend(target.and_then(|target| ProtectedPlace::at(&target)));
+        }
+    }
+    places
+}
+
 fn join(path: &str, below: &str) -> String {
     if path.is_empty() { below.to_owned() } else { format!("{path}/{below}") }
 }
@@ -305,6 +328,35 @@ mod tests {
             assert!(!is_writable(folder, "app"), "{folder}");
             assert!(is_writable(folder, protected), "{folder}");
             assert!(is_writable(folder, folder), "{folder}");
+        }
+    }
+
+    #[test]
+    fn what_links_with_protected_names_lead_to_is_protected() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        for folder in ["app/docs/deep", "app/settings", "app/src"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        fs::write(top.join("app/docs/agents.md"), "").unwrap();
+        for (target, link) in [
+            ("docs/agents.md", "app/CLAUDE.md"),
+            ("../app/docs/missing.md", "app/AGENTS.md"),
+            ("settings", "app/.claude"),
+            ("src", "app/sources"),
+        ] {
+            symlink(target, top.join(link)).unwrap();
+        }
+        let place = |path: &str| ProtectedPlace::at(&top.join(path)).unwrap();
+        let expected = ["app/docs/agents.md", "app/docs/missing.md", "app/settings"].map(place);
+        for (folder, granted) in
+            [("app", "app"), ("app/docs/deep", "app"), ("", "app/docs"), ("app/docs", "app/docs/deep")]
+        {
+            let grant = Grant { write: vec![top.join(granted)], ..Grant::default() };
+            let places = linked_places(&top.join(folder), &grant);
+            let expected: &[ProtectedPlace] = if folder == "app/docs" { &[] } else { &expected };
+            assert_eq!(places.len(), expected.len(), "{folder} {granted}: {places:?}");
+            assert!(expected.iter().all(|place| places.contains(place)), "{folder} {granted}: {places:?}");
         }
     }
 
