@@ -65,6 +65,10 @@ fuzz TARGET RUNS="1000000":
     FUZZ_TARGET={{TARGET}} target/release/fuzz -runs={{RUNS}} -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix=target/fuzz/{{TARGET}}-failures/ target/fuzz/{{TARGET}} tests/fuzz/corpus/{{TARGET}}
 
+# let every system call of everything that writes fail in every way; `just test` tries a part of them
+faults:
+    FAULTS=all cargo test --release --test it faults::
+
 # run everything CI checks, in CI's order
 ci: format-check lint test
 

@@ -110,7 +110,7 @@ fn clones_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the files that differ from the checked-out commit, including ignored ones.
-fn changed_files(clone: &Repository) -> Vec<String> {
+pub fn changed_files(clone: &Repository) -> Vec<String> {
     let mut options = StatusOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(true);
     let statuses = clone.statuses(Some(&mut options)).unwrap();

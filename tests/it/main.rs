@@ -10,6 +10,8 @@ mod demo;
 mod doctor;
 mod engine;
 mod extension;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod faults;
 mod freshness;
 mod git;
 mod grants;

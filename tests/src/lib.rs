@@ -3,6 +3,8 @@
 mod authority;
 mod case;
 pub mod endpoint;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod faults;
 mod generate;
 pub mod git_server;
 pub mod http;
