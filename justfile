@@ -69,6 +69,10 @@ fuzz TARGET RUNS="1000000":
 faults:
     FAULTS=all cargo test --release --test it faults::
 
+# run servers under a mixed load for hours, and fail if an answer is wrong or memory, descriptors, threads or temporary files grow
+soak HOURS="1":
+    cargo bench --bench soak -- --hours {{HOURS}}
+
 # run everything CI checks, in CI's order
 ci: format-check lint test
 

@@ -244,6 +244,12 @@ impl Connection {
         reply
     }
 
+    /// Reads the next reply, as `reply` does. None if the server closed the connection instead, because it was idle for long.
+    pub fn next_reply(&mut self) -> Option<Reply> {
+        let is_open = self.stream.fill_buf().is_ok_and(|bytes| !bytes.is_empty());
+        is_open.then(|| self.reply())
+    }
+
     /// Reads the next message of a stream of events, after its head. None at the end.
     pub fn event(&mut self) -> Option<Value> {
         loop {
