@@ -2,6 +2,7 @@
 //! written, and the message says what happened.
 
 mod commands;
+mod record;
 mod repositories;
 mod server;
 
