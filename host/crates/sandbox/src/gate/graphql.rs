@@ -120,8 +120,9 @@ impl<'text> Tokens<'text> {
                 (Token::Name(&text[..length]), length)
             }
             '-' | '0'..='9' => {
+                // With everything that cannot follow a number directly, so that no space comes between the two.
                 let is_number =
-                    |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '+');
+                    |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '+' | '_');
                 (Token::Other, span(text, is_number))
             }
             '"' => (Token::Other, string_length(text).ok_or(QueryError::Unparsable)?),
@@ -283,6 +284,7 @@ mod tests {
         let hidden = "query Q { viewer { login # \r { \n } } mutation M { x } # \r }";
         // Now every parser reads the rest as fields of the one query.
         assert_eq!(check_document(hidden).as_deref(), Ok("query Q { viewer { login { } } mutation M { x } }"));
+        assert_eq!(check_document("{a(b:1_c:-2)}").as_deref(), Ok("{ a ( b : 1_c : -2 ) }"));
         assert_eq!(check_document("{a(b:\"#\")#c\n,d}").as_deref(), Ok("{ a ( b : \"#\" ) d }"));
     }
 
