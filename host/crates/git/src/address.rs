@@ -179,11 +179,18 @@ fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
+/// Whether a text is a name or an address, with or without a port. IPv6 addresses have brackets.
 pub(super) fn is_host(host: &str) -> bool {
-    let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | ':' | '[' | ']');
-    let port = host.rsplit_once(':').filter(|_| !host.ends_with(']')).map(|(_, port)| port);
-    let is_number = |port: &str| port.parse::<u16>().is_ok();
-    !host.is_empty() && !host.starts_with(':') && host.chars().all(legal) && port.is_none_or(is_number)
+    let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
+    let (is_name, rest) = match host.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((address, rest))) => (address.parse::<std::net::Ipv6Addr>().is_ok(), rest),
+        Some(None) => (false, ""),
+        None => {
+            let (name, rest) = host.split_at(host.find(':').unwrap_or(host.len()));
+            (!name.is_empty() && name.chars().all(legal), rest)
+        }
+    };
+    is_name && (rest.is_empty() || rest.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok()))
 }
 
 /// Whether a host, with or without a port, is this machine.
