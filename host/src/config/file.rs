@@ -228,10 +228,11 @@ pub fn parse(text: &str) -> Result<RawConfig, (String, String)> {
     let parsed: Result<Option<RawConfig>, serde_yaml::Error> = serde_yaml::from_str(text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         // The position is put in front of the message.
-        let message = redact_values(&error.to_string());
+        let whole = error.to_string();
+        let message = redact_values(&whole);
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
         let position = match error.location() {
-            Some(at) => Some(second_key(text, &message).unwrap_or((at.line(), at.column()))),
+            Some(at) => Some(second_key(text, &whole).unwrap_or((at.line(), at.column()))),
             None => positions::second_document(text),
         };
         (position.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default(), message)
@@ -252,12 +253,21 @@ fn redact_values(message: &str) -> String {
         rest = end.map_or("", |end| &text[end + 1..]);
     }
     redacted.push_str(rest);
-    // An address may be where a key or a variant is expected.
-    for what in ["unknown field `", "unknown variant `"] {
-        let Some((before, text)) = redacted.split_once(what) else { continue };
-        let (name, after) = text.split_once("`, ").unwrap_or((text, ""));
-        if name.contains(['/', '@']) {
-            return format!("{before}{what}…`, {after}");
+    // An address may also be a key on the way to what is wrong,
+    let starts = [": invalid ", ": unknown ", ": missing ", ": duplicate ", ": `"];
+    let way_end = starts.iter().filter_map(|start| redacted.find(start)).min().unwrap_or(0);
+    if let Some(at) = redacted[..way_end].rfind('@') {
+        redacted.replace_range(..=at, "…");
+    }
+    // or be where a key or a variant is expected.
+    for what in ["unknown field `", "unknown variant `", "duplicate key `"] {
+        let Some(start) = redacted.find(what).map(|at| at + what.len()) else { continue };
+        let end = redacted[start..]
+            .find("`, ")
+            .or_else(|| redacted[start..].rfind('`'))
+            .map_or(redacted.len(), |at| start + at);
+        if redacted[start..end].contains(['/', '@']) {
+            redacted.replace_range(start..end, "…");
         }
     }
     redacted
@@ -341,6 +351,8 @@ mod tests {
             ("analytics: 'a\"b\\\" at line SECRET \", expected SECRET'\n", "string, expected a map of settings"),
             ("git: {timeout_seconds: SECRET}\n", "string, expected u64"),
             ("git: !SECRET {a: 1}\n", ""),
+            ("grants:\n  https://x:SECRET@h/a:\n    skill: 1\n", "…h/a.skill: invalid type: integer `1`"),
+            ("grants:\n  x:SECRET@h: {}\n  x:SECRET@h: {}\n", "duplicate key `…`"),
         ] {
             let (_, message) = parse(text).unwrap_err();
             assert!(!message.contains("SECRET"), "{message}");
