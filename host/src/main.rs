@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let filter = EnvFilter::try_from_env("SKILLCELL_LOG").unwrap_or_else(|_| EnvFilter::new(cli.log_filter()));
     tracing_subscriber::fmt()
-        .with_writer(|| progress::Log)
+        .with_writer(|| progress::EventLog)
         .with_ansi(Output::error().colors)
         .with_env_filter(filter)
         .with_target(false)

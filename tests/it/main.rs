@@ -15,6 +15,7 @@ mod faults;
 mod freshness;
 mod git;
 mod grants;
+mod hidden_characters;
 mod hostile;
 mod http;
 mod lint;

@@ -82,7 +82,7 @@ async fn find_skill(app: &App, context: String, explain: bool) -> anyhow::Result
 /// The instructions of the matched skill, with control characters escaped.
 fn content(found: &Answer) -> Vec<String> {
     let Answer::Matched(found) = found else { return Vec::new() };
-    vec![String::new(), printable_text(found.content.trim_end())]
+    vec![String::new(), printable_text(found.content.trim_end()).into_owned()]
 }
 
 /// One line per matched skill.

@@ -3,7 +3,7 @@
 use super::Roots;
 use crate::compose::{self, App};
 use crate::config;
-use base::printable::{counted, escaped, printable};
+use base::printable::{Escapes, Shown, counted, printable};
 use clap::Args;
 use std::process::ExitCode;
 use terminal::{self, Output, Tone};
@@ -77,9 +77,10 @@ fn highlighted(text: &str, words: &[&str], output: Output) -> String {
             }
         }
     }
-    let letters: Vec<(char, bool)> = text.chars().zip(is_match).collect();
-    let piece = |piece: &[(char, bool)]| {
-        let shown: String = piece.iter().flat_map(|(letter, _)| escaped(*letter)).collect();
+    let letters: Vec<(Shown, bool)> = Escapes::of(text).zip(is_match).collect();
+    let piece = |piece: &[(Shown, bool)]| {
+        let mut shown = String::new();
+        piece.iter().for_each(|(letter, _)| letter.add_to(&mut shown));
         if piece[0].1 { output.paint(Tone::Match, &shown) } else { shown }
     };
     letters.chunk_by(|(_, left), (_, right)| left == right).map(piece).collect()

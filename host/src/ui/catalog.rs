@@ -7,6 +7,7 @@ use library::roots::{RootKind, SkillRoot};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use views::problem::ProblemView;
+use views::tree::visible_node;
 
 /// Problems in one response. `skillcell lint` lists them all.
 const MAX_PROBLEMS: usize = 500;
@@ -27,7 +28,7 @@ pub async fn catalog(state: &UiState) -> Result<Value, AskError> {
         "generation": generation,
         "skills": index.skills.len(),
         "roots": roots.collect::<Vec<_>>(),
-        "nodes": nodes.unwrap_or_default().iter().map(node_view).collect::<Vec<_>>(),
+        "nodes": nodes.unwrap_or_default().into_iter().map(node_view).collect::<Vec<_>>(),
         "problems": problems.collect::<Vec<_>>(),
         "problems_left_out": problems_left_out,
     }))
@@ -58,7 +59,8 @@ fn root_view(root: &SkillRoot, skills: usize, all: &[SkillRoot]) -> Option<Value
 }
 
 /// Parents come before their children; `depth` gives the nesting.
-fn node_view(node: &Node) -> Value {
+fn node_view(node: Node) -> Value {
+    let node = visible_node(node);
     json!({
         "depth": node.depth,
         "name": node.name,

@@ -3,7 +3,7 @@
 use super::UiState;
 use super::grants::grant_view;
 use super::response::{failure, json, parameter};
-use base::printable::printable;
+use base::printable::{printable, visible};
 use bindings::catalog::{Answer as Found, FoundSkill, LookupError, LookupKind, Match, Needs, Request, Script};
 use bindings::types::Location;
 use catalog::{AskError, Index, no_skill};
@@ -72,15 +72,15 @@ fn view(loaded: LoadedSkill, state: &UiState, index: &Index) -> Value {
     let scripts = complete.scripts.into_iter().chain(complete.inherited_scripts).map(script_view);
     value!({
         "generation": state.catalog.news().borrow().generation,
-        "address": summary.address,
-        "display_name": summary.display_name,
+        "address": visible(summary.address),
+        "display_name": visible(summary.display_name),
         "model": model_name(summary.model),
-        "description": summary.description,
+        "description": visible(summary.description),
         "uri": summary.uri,
         "root": label(&state.roots, number),
         // `path` is on this machine, `file` is relative to the root.
-        "path": root.join(&file).display().to_string(),
-        "file": file,
+        "path": visible(root.join(&file).display().to_string()),
+        "file": visible(file),
         // `text` is the file as it is written, `content` is what `get_skill` answers with.
         "text": &*text,
         "content": complete.content,
@@ -95,7 +95,7 @@ fn view(loaded: LoadedSkill, state: &UiState, index: &Index) -> Value {
 
 fn chain_step(source: &Location, index: &Index) -> Value {
     let skill = index.skills.iter().find(|skill| skill.file.root == source.root && skill.file.path == source.path);
-    value!({"address": skill.map(|skill| &skill.address), "file": source.path})
+    value!({"address": skill.map(|skill| visible(skill.address.clone())), "file": visible(source.path.clone())})
 }
 
 fn script_view(mut script: Script) -> Value {

@@ -11,6 +11,7 @@ use crate::load::{LoadError, World};
 use ::library::roots::SkillRoot;
 use ::library::snapshot::Snapshot;
 use base::place::Place;
+use base::printable::original;
 use bindings::catalog::{
     Answer, AssetError, Change, Code, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
     FoundSkill, LookupError, LookupKind, Mention, Node, OperatorSettings, Page, Reference, Request, ReviewPage,
@@ -20,6 +21,7 @@ use bindings::engine::{Engine, EnginePre};
 use bindings::types::{Location, Problem, SkillModel, Summary};
 use bindings::{library, log};
 use lending::Lender;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -201,14 +203,9 @@ questions! {
     body(file: &Location) -> String = call_body "body";
     search(query: &str, model: Option<SkillModel>, limit: u32, scores: Option<&[f64]>)
         -> SearchResult = call_search "search";
-    find(request: &Request, scores: Option<&[f64]>) -> Result<Answer, LookupError> = call_find "find";
     explain(context: &str, scores: Option<&[f64]>, max: u32) -> Vec<Explained> = call_explain "explain";
     text_changes(restart: bool, max_bytes: u32) -> TextDelta = call_text_changes "text-changes";
-    tree(path: Option<&str>) -> Result<Vec<Node>, LookupError> = call_tree "tree";
-    script_of(skill: &str, file: &str) -> Result<FoundScript, ScriptError> = call_script_of "script-of";
     settings_of(root: u32) -> Settings = call_settings_of "settings-of";
-    asset_of(skill: &str, file: &str) -> Result<FoundAsset, AssetError> = call_asset_of "asset-of";
-    skill_of(name: &str, kind: LookupKind) -> Result<FoundSkill, LookupError> = call_skill_of "skill-of";
     skill_in(file: &Location) -> Option<Summary> = call_skill_in "skill-in";
     resource_of(uri: &str) -> Option<FoundResource> = call_resource_of "resource-of";
     document_of(file: &Location) -> Option<Document> = call_document_of "document-of";
@@ -220,6 +217,38 @@ questions! {
     codes() -> Vec<Code> = call_codes "codes";
     review(request: &ReviewRequest) -> ReviewPage = call_review "review";
     mentions(max: u32) -> Vec<Mention> = call_mentions "mentions";
+}
+
+/// Questions about a name. It may be written as lists show it, with escapes.
+impl EngineInstance {
+    pub fn find(&mut self, request: &Request, scores: Option<&[f64]>) -> Result<Result<Answer, LookupError>, Broken> {
+        let exact = match request.chosen.as_deref().map(original) {
+            Some(Cow::Owned(chosen)) => Some(Request { chosen: Some(chosen), ..request.clone() }),
+            _ => None,
+        };
+        let request = exact.as_ref().unwrap_or(request);
+        self.call("find", MAX_ANSWER_TIME, |engine, store| engine.call_find(store, request, scores))
+    }
+
+    pub fn tree(&mut self, path: Option<&str>) -> Result<Result<Vec<Node>, LookupError>, Broken> {
+        let path = path.map(original);
+        self.call("tree", MAX_ANSWER_TIME, |engine, store| engine.call_tree(store, path.as_deref()))
+    }
+
+    pub fn script_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundScript, ScriptError>, Broken> {
+        let (skill, file) = (original(skill), original(file));
+        self.call("script-of", MAX_ANSWER_TIME, |engine, store| engine.call_script_of(store, &skill, &file))
+    }
+
+    pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {
+        let (skill, file) = (original(skill), original(file));
+        self.call("asset-of", MAX_ANSWER_TIME, |engine, store| engine.call_asset_of(store, &skill, &file))
+    }
+
+    pub fn skill_of(&mut self, name: &str, kind: LookupKind) -> Result<Result<FoundSkill, LookupError>, Broken> {
+        let name = original(name);
+        self.call("skill-of", MAX_ANSWER_TIME, |engine, store| engine.call_skill_of(store, &name, kind))
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The text that the caller reads: the answer, or why there is none and what to do next.
 
 use crate::options::{Integration, Token};
-use base::printable::{counted, escaped, printable_up_to};
+use base::printable::{counted, printable_text, printable_up_to};
 use bindings::query::{Missing, QueryError};
 use guests::integration::{Limits, Reply};
 use guests::run::End;
@@ -21,16 +21,10 @@ const REFUSALS: &str = "refusals:";
 
 /// Makes an answer safe to show: escapes control characters, truncates it, and quotes lines that imitate the server's own.
 pub fn answer(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
     let mut letters = text.chars().filter(|letter| *letter != '\r');
-    for letter in letters.by_ref().take(MAX_ANSWER_LENGTH) {
-        match letter {
-            '\n' | '\t' => safe.push(letter),
-            letter => safe.extend(escaped(letter)),
-        }
-    }
+    let start: String = letters.by_ref().take(MAX_ANSWER_LENGTH).collect();
     let omitted = letters.count();
-    let mut safe = safe.split('\n').map(quote_forged).collect::<Vec<_>>().join("\n");
+    let mut safe = printable_text(&start).split('\n').map(quote_forged).collect::<Vec<_>>().join("\n");
     if omitted > 0 {
         let _ = write!(safe, "\n\n({omitted} more characters are omitted: ask for less)");
     }

@@ -3,7 +3,7 @@
 //! Names and descriptions are untrusted. They stay on one line and cannot close a tag, so none can forge an entry.
 
 use crate::surface::CatalogFormat;
-use base::printable::escaped;
+use base::printable::printable_text;
 use std::fmt::Write as _;
 
 pub struct Entry<'a> {
@@ -86,7 +86,7 @@ pub fn plain_line(text: &str) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().flat_map(escaped));
+        line.push_str(&printable_text(word));
     }
     line
 }

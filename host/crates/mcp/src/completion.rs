@@ -4,7 +4,7 @@ use crate::answer::{Result, failed, invalid};
 use crate::prompts::ANY_SKILL;
 use crate::resources;
 use crate::server::Server;
-use base::printable::printable;
+use base::printable::{printable, visible};
 use bindings::catalog::LookupKind;
 use library::files;
 use rmcp::ErrorData;
@@ -45,7 +45,7 @@ fn unknown(what: &str, name: &str) -> ErrorData {
 
 async fn names(server: &Server) -> Result<Vec<String>> {
     let index = server.fresh_index().await?;
-    Ok(index.skills.iter().map(|skill| skill.display_name.clone()).collect())
+    Ok(index.skills.iter().map(|skill| visible(skill.display_name.clone())).collect())
 }
 
 async fn files_of(server: &Server, name: &str) -> Result<Vec<String>> {
@@ -56,7 +56,7 @@ async fn files_of(server: &Server, name: &str) -> Result<Vec<String>> {
             let file = found.summary.file;
             let opened = engine.files_of(&file)?.and_then(|belonging| files::open(snapshot, &belonging));
             let files = opened.map(|opened| opened.files).unwrap_or_default();
-            Ok(Some((file, files.into_iter().map(|file| file.path).collect())))
+            Ok(Some((file, files.into_iter().map(|file| visible(file.path)).collect())))
         },
         |found| found.as_ref().map(|(file, _)| vec![file.clone()]),
     );

@@ -5,7 +5,7 @@ use crate::paging;
 use crate::resources::uri_of;
 use crate::server::Server;
 use base::digest::Sha256;
-use base::printable::printable;
+use base::printable::{printable, visible};
 use bindings::catalog::{Document, ResourcePart, SkillFiles};
 use bindings::types::{Location, SkillModel, Summary};
 use guests::call::Broken;
@@ -151,9 +151,21 @@ fn describe(snapshot: &Snapshot, data: &SkillData) -> Result<Value, NotListed> {
     if let Some(rule) = &document.off_format {
         return Err(NotListed::OffFormat(rule.clone()));
     }
-    let frontmatter: Value = serde_json::from_str(&document.frontmatter).unwrap_or_default();
+    let frontmatter = all_visible(serde_json::from_str(&document.frontmatter).unwrap_or_default());
     let resources = manifest(snapshot, data, document.text.as_bytes())?;
     Ok(json!({"uri": format!("{}/SKILL.md", data.skill.uri), "frontmatter": frontmatter, "resources": resources}))
+}
+
+/// Makes every text of a value safe to show.
+fn all_visible(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(text)),
+        Value::Array(values) => values.into_iter().map(all_visible).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, value)| (visible(name), all_visible(value))).collect())
+        }
+        value => value,
+    }
 }
 
 /// Lists every file of a skill once.
@@ -204,7 +216,7 @@ async fn folder(server: &Server, uri: &str, cursor: Option<&str>) -> Result<Json
     let resource = |path: &&str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         let media = if children[*path].is_some() { media_type(path, true) } else { "inode/directory" };
-        let mut resource = object!({"uri": uri_of(skill, path), "name": name, "mimeType": media});
+        let mut resource = object!({"uri": uri_of(skill, path), "name": visible(name.to_owned()), "mimeType": media});
         resource.extend(children[*path].map(|size| ("size".to_owned(), size.into())));
         Value::Object(resource)
     };

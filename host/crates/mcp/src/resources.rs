@@ -8,7 +8,7 @@ use crate::surface::Surface;
 use crate::tools::{asset_served, unreadable};
 use analytics::Event;
 use base::percent;
-use base::printable::{escaped, printable};
+use base::printable::{printable, printable_text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bindings::catalog::ResourcePart;
@@ -56,8 +56,8 @@ pub async fn list(server: &Server, cursor: Option<&str>) -> Result<ListResources
 
 /// Returns text verbatim, because clients compare it with the front matter, unless it contains unsafe characters.
 pub fn verbatim(text: &str) -> String {
-    let harmless = text.chars().all(|character| character == '\n' || escaped(character).eq([character]));
-    if harmless { text.to_owned() } else { plain_line(text) }
+    let is_harmless = !text.contains('\t') && printable_text(text) == text;
+    if is_harmless { text.to_owned() } else { plain_line(text) }
 }
 
 /// Returns the URI of a skill's document, in the form that this surface lists.

@@ -11,7 +11,7 @@ pub mod progress;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use base::environment::variable;
-use base::printable::is_harmless;
+use base::printable::{Escapes, Shown};
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -127,12 +127,13 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
 /// Escapes characters that hide or reorder others. In JSON they only occur within strings.
 fn escaped_json(json: &str) -> String {
     let mut result = String::with_capacity(json.len());
-    for character in json.chars() {
-        if is_harmless(character) || character == '\n' {
-            result.push(character);
-            continue;
+    for shown in Escapes::of(json) {
+        match shown {
+            Shown::Itself(character) | Shown::Escape(character @ '\n') => result.push(character),
+            Shown::Escape(character) => {
+                result.extend(character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+            }
         }
-        result.extend(character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
     }
     result
 }

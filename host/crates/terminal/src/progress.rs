@@ -1,7 +1,7 @@
 //! A progress line on standard error for operations that take longer than half a second. It is cleared when they end.
 
 use super::{Output, truncate_to};
-use base::printable::printable;
+use base::printable::{Escapes, Shown, printable};
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -182,9 +182,47 @@ impl Write for Log {
     }
 }
 
+/// Writes events of the log, each in one call. Text of a skill, a script or a client in an event cannot pretend to be another
+/// event: further lines are indented, and characters that hide or reorder others are escaped. Colors are kept, because
+/// `tracing` escapes those that are not its own.
+#[derive(Debug, Clone, Copy)]
+pub struct EventLog;
+
+impl Write for EventLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Log.write_all(event_text(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Log.flush()
+    }
+}
+
+fn event_text(event: &str) -> String {
+    let event = event.strip_suffix('\n').unwrap_or(event);
+    let mut text = String::with_capacity(event.len() + 1);
+    for shown in Escapes::of(event) {
+        match shown {
+            Shown::Escape('\n') => text.push_str("\n    "),
+            Shown::Escape(character @ ('\t' | '\x1b')) => text.push(character),
+            shown => shown.add_to(&mut text),
+        }
+    }
+    text.push('\n');
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_in_an_event_cannot_pretend_to_be_another() {
+        let event = "\x1b[2mINFO\x1b[0m a `skill\r\nERROR forged\u{202e}`\nhint: é\n";
+        let expected = "\x1b[2mINFO\x1b[0m a `skill\\r\n    ERROR forged\\u{202e}`\n    hint: é\n";
+        assert_eq!(event_text(event), expected);
+    }
 
     #[test]
     fn a_bar_shows_the_completed_share_and_never_exceeds_the_terminal() {

@@ -1,6 +1,7 @@
 //! The shape of the answer to `get_skill`.
 
 use base::place::Audience;
+use base::printable::visible;
 use bindings::catalog::{
     Answer as Found, Argument, Asset, Candidate, Execution, FoundSkill, LookupKind, Script, ScriptLimits,
 };
@@ -85,9 +86,9 @@ impl FoundView {
                 message: "Multiple skills match. Specify your need or pick a skill_path.",
             },
             Found::Matched(found) => Self::Matched {
-                skill_path: found.candidate.address,
+                skill_path: visible(found.candidate.address),
                 score: found.candidate.score,
-                matched_keywords: found.candidate.matched_keywords,
+                matched_keywords: all_visible(found.candidate.matched_keywords),
                 content: found.content,
                 assets: assets(found.assets),
                 scripts: scripts(found.scripts),
@@ -162,7 +163,7 @@ impl OnDisk {
         let listing = ListingView {
             folder,
             files_omitted: files.len().saturating_sub(MAX_FILES),
-            files: files.into_iter().take(MAX_FILES).map(|file| file.path).collect(),
+            files: files.into_iter().take(MAX_FILES).map(|file| visible(file.path)).collect(),
         };
         view.with_listing(listing, &runnable, runtime)
     }
@@ -181,7 +182,8 @@ pub fn local_folder(skill: &FoundSkill, roots: &[SkillRoot]) -> String {
 impl From<Candidate> for CandidateView {
     fn from(candidate: Candidate) -> Self {
         let Candidate { address, score, description, matched_keywords, .. } = candidate;
-        Self { skill_path: address, score, description, matched_keywords }
+        let matched_keywords = all_visible(matched_keywords);
+        Self { skill_path: visible(address), score, description: visible(description), matched_keywords }
     }
 }
 
@@ -221,7 +223,8 @@ pub struct ArgumentView {
 impl From<Asset> for AssetView {
     fn from(asset: Asset) -> Self {
         let Asset { file, description, kind, inherited_from, .. } = asset;
-        Self { file, description, r#type: kind, from: inherited_from, content: None }
+        let (file, description, from) = (visible(file), visible(description), inherited_from.map(visible));
+        Self { file, description, r#type: visible(kind), from, content: None }
     }
 }
 
@@ -232,9 +235,13 @@ impl From<Script> for ScriptView {
             Execution::Claude => "claude",
             Execution::Server => SERVER,
         };
-        let argument = |Argument { name, description, required }| ArgumentView { name, description, required };
+        let argument = |Argument { name, description, required }| {
+            let (name, description) = (visible(name), visible(description));
+            ArgumentView { name, description, required }
+        };
         let args = arguments.into_iter().map(argument).collect();
-        Self { file, description, execution, runtime: None, args, from: inherited_from }
+        let (file, description, from) = (visible(file), visible(description), inherited_from.map(visible));
+        Self { file, description, execution, runtime: None, args, from }
     }
 }
 
@@ -243,7 +250,11 @@ const SERVER: &str = "server";
 
 impl ScriptView {
     fn undeclared(file: &str) -> Self {
-        let (file, description) = (file.to_owned(), String::new());
+        let (file, description) = (visible(file.to_owned()), String::new());
         Self { file, description, execution: SERVER, runtime: None, args: Vec::new(), from: None }
     }
+}
+
+fn all_visible(texts: Vec<String>) -> Vec<String> {
+    texts.into_iter().map(visible).collect()
 }

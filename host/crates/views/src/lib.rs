@@ -9,6 +9,7 @@ pub mod problem;
 pub mod found;
 pub mod list;
 pub mod search;
+pub mod tree;
 pub mod run;
 
 /// Length of a text in JSON, without making it.

@@ -1,5 +1,6 @@
 //! Problems in `skills_list`, `list --json` and the page.
 
+use base::printable::visible;
 use bindings::types::{Problem, Severity};
 use catalog::scorers::ScorerProblem;
 use library::roots::SkillRoot;
@@ -21,7 +22,8 @@ impl ProblemView {
     pub fn new(problem: Problem, roots: &[SkillRoot]) -> Self {
         let Problem { location, line, severity, code, message, advice, .. } = problem;
         let (root, severity) = (label(roots, location.root), severity_name(severity));
-        Self { root, file: location.path, line, severity, code, message, advice }
+        let (file, message, advice) = (visible(location.path), visible(message), visible(advice));
+        Self { root, file, line, severity, code, message, advice }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The shape of the answer to `run_script`.
 
 use base::place::Audience;
+use base::printable::{printable_text, visible};
 use library::files::media_type;
 use sandbox::limits::LimitHit;
 use scripts::outputs::OutputFile;
@@ -68,12 +69,12 @@ impl RunView {
             stdout: finished.stdout.text,
             stderr: finished.stderr.text,
             duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-            script: policy.script,
+            script: visible(policy.script),
             limit_hit: finished.limit_hit,
             fuel_used: finished.fuel_used,
             peak_memory_bytes: finished.peak_memory,
             refusals: refusals.chain(finished.denials.iter().map(ToString::to_string)).collect(),
-            resolved_from: policy.resolved_from,
+            resolved_from: policy.resolved_from.map(visible),
         }
     }
 }
@@ -109,10 +110,10 @@ pub fn policy_view(policy: &Policy, audience: Audience) -> Value {
     let hosts: Vec<String> = policy.hosts.iter().map(ToString::to_string).collect();
     json!({
         "dry_run": true,
-        "script": policy.script,
-        "skill_path": policy.skill_path,
+        "script": printable_text(&policy.script),
+        "skill_path": printable_text(&policy.skill_path),
         "root": policy.root,
-        "resolved_from": policy.resolved_from,
+        "resolved_from": policy.resolved_from.as_deref().map(printable_text),
         "runtime": policy.runner.name(audience),
         "digests": {
             "script": policy.script_digest,

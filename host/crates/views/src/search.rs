@@ -1,6 +1,7 @@
 //! The shape of the answer to `skills_search`.
 
 use crate::skill::SkillView;
+use base::printable::visible;
 use bindings::catalog::Hit;
 use bindings::types::SkillModel;
 use catalog::{AskError, Catalog};
@@ -47,7 +48,7 @@ impl SearchView {
         }
         let wanted = query.clone();
         let found = catalog.rank_all(move |ranker, _| ranker.search(&wanted, model, limit)).await?;
-        let hit = |hit: Hit| HitView { skill: hit.skill.into(), score: hit.score, excerpt: hit.excerpt };
+        let hit = |hit: Hit| HitView { skill: hit.skill.into(), score: hit.score, excerpt: visible(hit.excerpt) };
         Ok(Self { query, limit, total: found.total, results: found.hits.into_iter().map(hit).collect() })
     }
 }

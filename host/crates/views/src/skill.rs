@@ -1,6 +1,7 @@
 //! A skill in `skills_list` and `skills_search`.
 
 use crate::json_length;
+use base::printable::visible;
 use bindings::types::{SkillModel, Summary};
 use serde::Serialize;
 
@@ -45,7 +46,8 @@ impl SkillView {
 impl From<Summary> for SkillView {
     fn from(skill: Summary) -> Self {
         let Summary { install_name, name, description, skill_path, file, display_name, model, .. } = skill;
-        let meta = Meta { name, description };
-        Self { install_name, meta, skill_path, skill_file: file.path, body: None, display_name, model }
+        let meta = Meta { name: visible(name), description: visible(description) };
+        let (install_name, skill_path, skill_file) = (visible(install_name), visible(skill_path), visible(file.path));
+        Self { install_name, meta, skill_path, skill_file, body: None, display_name, model }
     }
 }

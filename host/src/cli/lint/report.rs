@@ -3,6 +3,7 @@
 use super::fix::FixedFile;
 use super::inspect::Inspection;
 use crate::cli::mentions::{Offer, full_name};
+use base::printable::visible;
 use bindings::catalog::{Mention, Remark, ReviewedFile};
 use bindings::types::{Location, Problem};
 use library::roots::SkillRoot;
@@ -134,6 +135,8 @@ impl Report {
             let silencer = self.silencer(&location, &code).or(silenced.then_some(Silencer::File));
             let (file, root) = (self.folders.display(&location), self.folders.label(&location));
             let (severity, mechanical) = (severity_name(severity), !edits.is_empty());
+            // The file is for programs, the rest for people.
+            let (message, advice) = (visible(message), visible(advice));
             self.push(Finding { file, line, column, severity, code, message, advice, mechanical, root, silencer });
         }
     }

@@ -4,7 +4,7 @@ use super::{Hints, Tool, ToolName};
 use crate::answer::{self, Answer, Result, failed};
 use crate::server::Server;
 use analytics::Event;
-use base::printable::{printable, quoted};
+use base::printable::{printable, quoted, visible};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bindings::catalog::{AssetError, FoundAsset};
@@ -83,14 +83,14 @@ impl AssetView {
             Err(error) => (None, Some(STANDARD.encode(error.as_bytes()))),
         };
         Self {
-            skill_path: found.address,
-            file: found.asset.file,
+            skill_path: visible(found.address),
+            file: visible(found.asset.file),
             mime_type: content_base64.is_some().then_some(found.media_type),
             content,
             content_base64,
             size_bytes,
-            r#type: found.asset.kind,
-            resolved_from: found.asset.inherited_from,
+            r#type: visible(found.asset.kind),
+            resolved_from: found.asset.inherited_from.map(visible),
         }
     }
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use views::json_length;
+use views::tree::visible_node;
 
 /// The deepest nesting of an answer. Folders are walked ten levels down.
 const MAX_DEPTH: u32 = 32;
@@ -33,7 +34,7 @@ impl Tool for ListSkills {
         let tree = server.catalog.ask_all(move |engine, _| engine.tree(path.as_deref())).await.map_err(failed)?;
         Ok(match tree {
             Ok(nodes) => {
-                let (nodes, omitted) = fit(nodes);
+                let (nodes, omitted) = fit(nodes.into_iter().map(visible_node).collect());
                 let mut answer = answer::json(&nest(nodes));
                 if omitted > 0 {
                     let note = format!("{omitted} more skills do not fit: request one category with `path`");

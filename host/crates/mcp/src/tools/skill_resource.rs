@@ -7,7 +7,7 @@ use crate::answer::{self, Answer, MAX_BYTES, Result, failed};
 use crate::resources::{contents, uri_of};
 use crate::server::Server;
 use analytics::Event;
-use base::printable::{counted, printable, quoted};
+use base::printable::{counted, printable, printable_up_to, quoted};
 use bindings::catalog::{AssetError, FoundAsset, FoundSkill, LookupError, LookupKind};
 use bindings::library::ReadError;
 use bindings::types::{Location, SkillModel};
@@ -192,11 +192,12 @@ fn answer(server: &Server, skill: &FoundSkill, path: &str, content: Content) -> 
         }
         Content::List(files, runnable) => {
             let mut used = 0;
-            let names = files.iter().map(|file| file.path.as_str()).take_while(|path| {
+            // On one line each, so that no name forges another.
+            let names = files.iter().map(|file| printable_up_to(&file.path, usize::MAX)).take_while(|path| {
                 used += json_length(path);
                 used <= MAX_BYTES
             });
-            let names: Vec<&str> = names.collect();
+            let names: Vec<String> = names.collect();
             let mut text = names.join("\n");
             let more = files.len() - names.len();
             if more > 0 {
