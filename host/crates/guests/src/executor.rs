@@ -2,9 +2,9 @@
 
 use crate::cache::Cache;
 use skillcell_artifacts::compiler;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use wasmtime::{Config, Engine};
+use wasmtime::{Config, Engine, OptLevel};
 
 /// The interval between two checks of a deadline.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
@@ -12,11 +12,15 @@ pub(crate) const TICK: Duration = Duration::from_millis(10);
 /// Half of a thread's stack.
 const CALL_STACK_BYTES: usize = 1 << 20;
 
+/// Of the image of a memory that is mostly empty. A denser one is at most twice as large as its data.
+const MAX_SPARSE_IMAGE_BYTES: u64 = 1 << 20;
+
 /// Lives until the process ends.
 pub struct Executor {
     pub(crate) engine: Engine,
     pub(crate) ticker: Arc<Ticker>,
     pub(crate) cache: Option<Arc<Cache>>,
+    content_compiler: OnceLock<Engine>,
 }
 
 impl Executor {
@@ -40,7 +44,19 @@ impl Executor {
 
     fn new(config: &Config, cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
         let engine = Engine::new(config)?;
-        Ok(Self { ticker: Ticker::start(engine.clone()), engine, cache })
+        Ok(Self { ticker: Ticker::start(engine.clone()), engine, cache, content_compiler: OnceLock::new() })
+    }
+
+    /// Compiles programs of skills. Takes one thread, and leaves out the optimizations, whose cost is harder to bound; what it
+    /// makes runs in the engine for scripts.
+    pub(crate) fn content_compiler(&self) -> &Engine {
+        self.content_compiler.get_or_init(|| {
+            let mut config = compiler::script_config();
+            config.cranelift_opt_level(OptLevel::None);
+            config.parallel_compilation(false);
+            config.memory_guaranteed_dense_image_size(MAX_SPARSE_IMAGE_BYTES);
+            Engine::new(&config).expect("the settings of the engine for scripts, which was created")
+        })
     }
 }
 

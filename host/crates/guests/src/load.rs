@@ -1,23 +1,35 @@
-//! The one way from a file to a guest: size, pinned digest, kind, function sizes, exports, compilation, linking.
+//! The one way from a file to a guest: size, pinned digest, kind, bounds of the compiler, compilation, exports, linking.
 
+mod bounds;
 mod error;
 
+pub use bounds::Excess;
 pub use error::{Fault, LoadError};
 
 use crate::cache::{Cache, NativeCode};
 use crate::executor::Executor;
 use base::digest::Sha256;
 use base::place::Place;
-use error::{MAX_FUNCTION_BYTES, Source};
+use bounds::Bounds;
+use error::Source;
 use library::stamp::Stamp;
 use std::io::{self, Read as _};
 use std::path::Path;
-use wasmparser::{Parser, Payload};
+use wasmparser::Parser;
 use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
 
 /// Of a component that the operator configures. A whole JavaScript engine has about twelve million bytes.
 pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
+
+/// Who chose a file that is loaded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Origin {
+    /// The operator configured it.
+    Operator,
+    /// It is part of a skill.
+    Content,
+}
 
 /// A world of `wit/worlds.wit`.
 pub(crate) struct World {
@@ -79,7 +91,7 @@ impl World {
         if !Parser::is_component(bytes) {
             return Err(Fault::NotAComponent);
         }
-        let component = executor.component(bytes, digest)?;
+        let component = executor.component(bytes, digest, Origin::Operator)?;
         self.check_exports(&executor.engine, &component)?;
         link(&component).map_err(|error| Fault::misfit(self.name, &error))
     }
@@ -118,12 +130,12 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
 }
 
 impl Executor {
-    pub(crate) fn component(&self, bytes: &[u8], digest: &Sha256) -> Result<Component, Fault> {
-        self.compiled(bytes, digest, Engine::precompile_component, NativeCode::component)
+    pub(crate) fn component(&self, bytes: &[u8], digest: &Sha256, origin: Origin) -> Result<Component, Fault> {
+        self.compiled(bytes, digest, origin, Engine::precompile_component, NativeCode::component)
     }
 
-    pub(crate) fn module(&self, bytes: &[u8], digest: &Sha256) -> Result<Module, Fault> {
-        self.compiled(bytes, digest, Engine::precompile_module, NativeCode::module)
+    pub(crate) fn module(&self, bytes: &[u8], digest: &Sha256, origin: Origin) -> Result<Module, Fault> {
+        self.compiled(bytes, digest, origin, Engine::precompile_module, NativeCode::module)
     }
 
     /// Opens code from the cache, or compiles it and adds it to the cache.
@@ -131,36 +143,37 @@ impl Executor {
         &self,
         bytes: &[u8],
         digest: &Sha256,
+        origin: Origin,
         compile: impl FnOnce(&Engine, &[u8]) -> wasmtime::Result<Vec<u8>>,
         open: impl Fn(&NativeCode, &Engine) -> wasmtime::Result<T>,
     ) -> Result<T, Fault> {
-        check_functions(bytes)?;
-        let (engine, name) = (&self.engine, Cache::file_name(&self.engine, digest));
+        let compiler = match origin {
+            Origin::Operator => &self.engine,
+            Origin::Content => self.content_compiler(),
+        };
+        let name = Cache::file_name(compiler, digest);
         if let Some(code) = self.cache.as_ref().and_then(|cache| cache.get(&name))
-            && let Ok(opened) = open(&code, engine)
+            && let Ok(opened) = open(&code, &self.engine)
         {
             return Ok(opened);
         }
+        self.validate(bytes, origin)?;
         let invalid = |error: wasmtime::Error| Fault::Invalid(error.root_cause().to_string());
-        let code = NativeCode::compiled(compile(engine, bytes).map_err(invalid)?);
+        let code = NativeCode::compiled(compile(compiler, bytes).map_err(invalid)?);
         if let Some(cache) = &self.cache {
             cache.put(&name, &code);
         }
-        open(&code, engine).map_err(invalid)
+        open(&code, &self.engine).map_err(invalid)
     }
-}
 
-/// Rejects functions that would take too long to compile.
-fn check_functions(bytes: &[u8]) -> Result<(), Fault> {
-    for payload in Parser::new(0).parse_all(bytes) {
-        if let Payload::CodeSectionEntry(body) = payload.map_err(|error| Fault::Invalid(error.message().to_owned()))? {
-            let size = body.range().len();
-            if size > MAX_FUNCTION_BYTES {
-                return Err(Fault::LargeFunction { size });
-            }
-        }
+    /// Checks that a file is valid, and that it compiles within bounds.
+    pub(crate) fn validate(&self, bytes: &[u8], origin: Origin) -> Result<(), Fault> {
+        let bounds = match origin {
+            Origin::Operator => Bounds::OPERATOR,
+            Origin::Content => Bounds::CONTENT,
+        };
+        bounds::check(bytes, self.engine.get_wasm_features(), &bounds)
     }
-    Ok(())
 }
 
 /// The metadata of a file, which shows whether it changed since it was loaded.

@@ -121,7 +121,7 @@ impl<S: Send + 'static> Run<S> {
 }
 
 /// Prefers the threads that answer requests if there are not enough cores for all.
-fn lower_priority() {
+pub fn lower_priority() {
     // On other systems this would affect the whole process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, 5);

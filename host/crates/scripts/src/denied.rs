@@ -97,10 +97,16 @@ impl Denied {
                 "the runner `{}` for `{extension}` cannot be used: it {fault}\nhint: the operator has to fix `scripts.runners`",
                 component.for_audience(audience)
             ),
-            Self::BadProgram { file, fault } => format!(
-                "script `{}` cannot run: it {fault}\nhint: build it as a WASI 0.2 command component or a WASI 0.1 module",
-                printable(file)
-            ),
+            Self::BadProgram { file, fault } => {
+                let hint = match fault {
+                    Fault::NotCompiled => "try again",
+                    Fault::TooLarge { .. } | Fault::Complex(_) => {
+                        "the skill's author has to build it for size and split large functions, or write it in a language with a bundled runtime; the operator can run large programs as a component in `scripts.runners`"
+                    }
+                    _ => "build it as a WASI 0.2 command component or a WASI 0.1 module",
+                };
+                format!("script `{}` cannot run: it {fault}\nhint: {hint}", printable(file))
+            }
             Self::Host(error) => error.for_audience(audience),
             Self::RelativeWorkingFolder => {
                 "`cwd` is not an absolute path\nhint: give the absolute path of a folder".to_owned()

@@ -1,13 +1,10 @@
 //! Why a guest cannot be used.
 
 use super::World;
+use super::bounds::Excess;
 use base::digest::Sha256;
 use base::place::{Audience, Place};
 use base::printable::quoted;
-
-/// The compiler takes much more memory and time for one large function than for many small ones. The main loop of an
-/// interpreter has about a quarter of this.
-pub(super) const MAX_FUNCTION_BYTES: usize = 512 << 10;
 
 /// A guest that cannot be used, and what to do about it.
 #[derive(Debug, Clone)]
@@ -37,8 +34,8 @@ pub enum Fault {
     NotAComponent,
     #[error("is not valid WebAssembly: {0}")]
     Invalid(String),
-    #[error("has a function of {size} bytes, and the limit is {MAX_FUNCTION_BYTES}")]
-    LargeFunction { size: usize },
+    #[error("is too complex to compile: {0}")]
+    Complex(Excess),
     #[error("was not compiled in time")]
     NotCompiled,
     #[error("exports {exports} instead of `{wanted}`")]
@@ -75,7 +72,7 @@ impl Fault {
     fn hint(&self, world: &str) -> String {
         match self {
             Self::Unreadable(_) => "check its path".to_owned(),
-            Self::TooLarge { .. } | Self::LargeFunction { .. } => "build it for size".to_owned(),
+            Self::TooLarge { .. } | Self::Complex(_) => "build it for size".to_owned(),
             Self::OtherDigest { found, .. } => {
                 format!("put the pinned file back, or pin `{found}` if you trust the new one")
             }

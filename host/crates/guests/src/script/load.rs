@@ -1,7 +1,7 @@
 //! Loads guests from the bytes of a file: a runtime that the operator configures, or a script that is WebAssembly.
 
 use super::{Guest, ScriptWorld};
-use crate::load::{Fault, MAX_COMPONENT_BYTES, World, export_names};
+use crate::load::{Fault, MAX_COMPONENT_BYTES, Origin, World, export_names};
 use base::digest::Sha256;
 use std::sync::{Arc, PoisonError};
 use wasmparser::Parser;
@@ -33,6 +33,11 @@ impl Role {
             Self::Program => MAX_PROGRAM_BYTES,
         }
     }
+
+    fn check_size(self, bytes: &[u8]) -> Result<(), Fault> {
+        let (size, limit) = (bytes.len() as u64, self.max_bytes());
+        if size > limit { Err(Fault::TooLarge { size, limit }) } else { Ok(()) }
+    }
 }
 
 impl ScriptWorld {
@@ -47,10 +52,7 @@ impl ScriptWorld {
         if let Some(guest) = self.loaded(&digest, role) {
             return Ok(guest);
         }
-        let (size, limit) = (bytes.len() as u64, role.max_bytes());
-        if size > limit {
-            return Err(Fault::TooLarge { size, limit });
-        }
+        role.check_size(bytes)?;
         let link = |component: &Component| self.link_runtime(component);
         let guest = match role {
             Role::Runtime => World::SCRIPT_RUNTIME.load(&self.executor, bytes, &digest, link)?,
@@ -65,8 +67,21 @@ impl ScriptWorld {
         Ok(guest)
     }
 
+    /// Checks what can be checked of a guest without compiling it. Takes less than a second.
+    pub fn validate(&self, bytes: &[u8], digest: &Sha256, role: Role) -> Result<(), Fault> {
+        if self.loaded(digest, role).is_some() {
+            return Ok(());
+        }
+        role.check_size(bytes)?;
+        match role {
+            Role::Runtime if !Parser::is_component(bytes) => Err(Fault::NotAComponent),
+            Role::Runtime => self.executor.validate(bytes, Origin::Operator),
+            Role::Program => self.executor.validate(bytes, Origin::Content),
+        }
+    }
+
     fn load_command(&self, bytes: &[u8], digest: &Sha256) -> Result<Guest, Fault> {
-        let component = self.executor.component(bytes, digest)?;
+        let component = self.executor.component(bytes, digest, Origin::Content)?;
         let linked = self.components.instantiate_pre(&component).map_err(|error| Fault::misfit(COMMAND, &error))?;
         // Unlike for the other worlds, any compatible version of the export will do, which wasmtime finds.
         let exports = || export_names(&self.executor.engine, &component);
@@ -75,7 +90,7 @@ impl ScriptWorld {
     }
 
     fn load_module(&self, bytes: &[u8], digest: &Sha256) -> Result<Guest, Fault> {
-        let module = self.executor.module(bytes, digest)?;
+        let module = self.executor.module(bytes, digest, Origin::Content)?;
         if module.get_export("_start").and_then(|export| export.func().cloned()).is_none() {
             let exports: Vec<String> = module.exports().map(|export| export.name().to_owned()).collect();
             return Err(Fault::other_world(&exports, "_start"));
