@@ -41,6 +41,7 @@ mod terminal;
 mod tidy;
 mod several_servers;
 mod ui;
+mod waiting;
 
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, Session, write_files};

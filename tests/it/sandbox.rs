@@ -429,20 +429,71 @@ fn open_listings_of_scripts_do_not_exhaust_the_memory_of_the_server() {
     assert!(peak < MAX_KIBIBYTES, "the server had {peak} KiB");
 }
 
-/// A module with one long function, for which the compiler would need minutes and gigabytes.
+/// Programs for which the compiler would need minutes and gigabytes: a long function, and a short one that keeps many values
+/// through many branches.
 #[test]
-fn a_program_that_takes_forever_to_compile_is_refused() {
-    let long = format!(
-        "(module (func (export \"_start\") {}))",
-        "(drop (i32.add (i32.const 1) (i32.const 2)))".repeat(100_000)
-    );
+fn programs_that_take_forever_to_compile_are_refused() {
+    let function = |locals: &str, body: &str| format!("(module (func (export \"_start\") {locals} {body}))");
+    let long = function("", &"(drop (i32.add (i32.const 1) (i32.const 2)))".repeat(100_000));
+    let branch = |local: usize| format!("(if (local.get 0) (then (local.set {local} (i32.const 1))))");
+    let branches: String = (0..10_000).map(|number| branch(number % 1_000)).collect();
+    let uses: String = (0..1_000).map(|local| format!("(drop (local.get {local}))")).collect();
+    let branchy = function(&format!("(local {})", "i32 ".repeat(1_000)), &(branches + &uses));
+    let short = function("", "");
+    let assembled = [("long", long), ("branchy", branchy), ("short", short)];
+    let programs = assembled.map(|(name, text)| (name.to_owned(), wat::parse_str(text).unwrap()));
+    assert!(programs[1].1.len() < 200_000);
     let scene = Scene::new();
-    scene.add_programs("long", &[("long".to_owned(), wat::parse_str(long).unwrap())]);
+    scene.add_programs("programs", &programs);
     let mut session = scene.serve("timeout_seconds: 2");
-    let arguments = json!({"skill_path": "long", "file": "scripts/long.wasm", "args": {}});
-    let result = session.call("run_script", arguments);
-    assert!(result["content"][0]["text"].as_str().unwrap().contains("it has a function of "), "{result}");
+    let request = |name: &str, dry_run: bool| json!({"skill_path": "programs", "file": format!("scripts/{name}.wasm"), "args": {}, "dry_run": dry_run});
+    for (name, bound) in [
+        ("long", "it is too complex to compile: it has a function of "),
+        ("branchy", "it is too complex to compile: function 0 uses "),
+    ] {
+        for dry_run in [true, false] {
+            let result = session.call("run_script", request(name, dry_run));
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert!(
+                text.contains(bound) && text.contains(", and the limit is ") && text.contains("split large functions"),
+                "{text}"
+            );
+        }
+    }
+    // Nothing of them is left behind that would be in the way of others.
+    assert_eq!(session.call_json("run_script", request("short", false))["exit_code"], 0);
     still_answers(&mut session);
+}
+
+/// A report about a program that was never run must not cost what the compiler costs.
+#[test]
+fn a_dry_run_compiles_nothing() {
+    let scene = Scene::new();
+    let program = wat::parse_str("(module (func (export \"_start\")))").unwrap();
+    scene.add_programs(
+        "programs",
+        &[("short".to_owned(), program), ("broken".to_owned(), b"\0asm\x01\0\0\0\x01".to_vec())],
+    );
+    let mut session = serve(&scene.library()).start();
+    let compiled = session.home().join(".cache/skillcell");
+    let count = || {
+        let mut folders = vec![compiled.clone()];
+        let mut count = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.path().is_dir() { folders.push(entry.path()) } else { count += 1 }
+            }
+        }
+        count
+    };
+    let request = |name: &str, dry_run: bool| json!({"skill_path": "programs", "file": format!("scripts/{name}.wasm"), "args": {}, "dry_run": dry_run});
+    let policy = session.call_json("run_script", request("short", true));
+    assert!(policy["digests"]["script"].as_str().unwrap().starts_with("sha256:"), "{policy}");
+    assert_eq!(count(), 0);
+    let broken = session.call("run_script", request("broken", true));
+    assert!(broken["content"][0]["text"].as_str().unwrap().contains("it is not valid WebAssembly"), "{broken}");
+    session.call_json("run_script", request("short", false));
+    assert_eq!(count(), 1);
 }
 
 #[test]

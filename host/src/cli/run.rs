@@ -129,7 +129,7 @@ async fn execute(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let error = if request.dry_run {
-        match app.scripts.dry_run(request, call).await {
+        match app.scripts.dry_run(request).await {
             Ok(policy) => {
                 terminal::print_json(&policy_view(&policy, Audience::Local))?;
                 return Ok(ExitCode::SUCCESS);

@@ -2,6 +2,7 @@
 
 use super::policy::{self, GrantedAccess, Policy};
 use super::{Inner, ScriptError, digest};
+use crate::compilations::Turn;
 use crate::denied::Denied;
 use crate::input::{Input, InputError, InputFile};
 use crate::options::Runner;
@@ -14,6 +15,7 @@ use bindings::types::Location;
 use bytes::Bytes;
 use guests::engine::EngineInstance;
 use guests::load::{self, Fault};
+use guests::run::lower_priority;
 use guests::script::{Guest, Language, Role};
 use library::resources::{ResourceFolder, Target};
 use library::snapshot::Snapshot;
@@ -81,66 +83,114 @@ pub struct ResolvedScript {
 /// Where the guest that runs a script is loaded from.
 enum GuestSource {
     Bundled(Language),
-    Bytes { bytes: Vec<u8>, digest: Sha256, role: Role },
+    Bytes { bytes: Bytes, digest: Sha256, role: Role },
 }
 
+/// Checks a request without loading what would run.
+pub(super) async fn preview(inner: &Arc<Inner>, request: &Request) -> Result<Policy, ScriptError> {
+    let validate = |inner: &Inner, prepared: &Checked<GuestSource>| match &prepared.guest {
+        GuestSource::Bytes { bytes, digest, role } => {
+            let valid = inner.world.validate(bytes, digest, *role);
+            valid.map_err(|fault| bad_guest(&prepared.policy, fault))
+        }
+        GuestSource::Bundled(_) => Ok(()),
+    };
+    Ok(prepare(inner, request, validate).await?.policy)
+}
+
+/// Checks a request, and loads what runs. What was read is not kept while the request waits for a compilation.
 pub(super) async fn check(
     inner: &Arc<Inner>,
-    request: Request,
+    request: &Request,
     cancelled: &CancellationToken,
 ) -> Result<Checked, ScriptError> {
-    if !inner.options.enabled {
-        return Err(Denied::Disabled.into());
+    let mut turn = None;
+    loop {
+        let Checked { policy, guest, script, access, input, wanted } = prepare(inner, request, |_, _| Ok(())).await?;
+        let guest = match guest {
+            GuestSource::Bundled(language) => {
+                let inner = Arc::clone(inner);
+                let loaded = blocking(move || inner.world.bundled(language)).await;
+                loaded.map_err(|error| Denied::Host(Box::new(error)))?
+            }
+            GuestSource::Bytes { bytes, digest, role } => {
+                let loaded = match (inner.world.loaded(&digest, role), turn.take()) {
+                    (Some(guest), _) => Ok(guest),
+                    (None, Some(turn)) => compile(inner, turn, bytes, digest, role, cancelled).await,
+                    (None, None) => {
+                        drop((bytes, script, access, input));
+                        let free = compiler(inner, &policy, cancelled).await;
+                        turn = Some(free.map_err(|fault| bad_guest(&policy, fault))?);
+                        continue;
+                    }
+                };
+                loaded.map_err(|fault| bad_guest(&policy, fault))?
+            }
+        };
+        return Ok(Checked { policy, guest, script, access, input, wanted });
     }
-    let resolved = find(inner, &request).await?;
-    let for_disk = Arc::clone(inner);
-    // Reading files would block the threads that answer requests.
-    let prepared = tokio::task::spawn_blocking(move || prepare(&for_disk, request, resolved)).await;
-    let prepared = prepared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-    let Checked { policy, guest, script, access, input, wanted } = prepared?;
-    let guest = match guest {
-        GuestSource::Bundled(language) => {
-            let inner = Arc::clone(inner);
-            let loaded = tokio::task::spawn_blocking(move || inner.world.bundled(language)).await;
-            let loaded = loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-            loaded.map_err(|error| Denied::Host(Box::new(error)))?
-        }
-        GuestSource::Bytes { bytes, digest, role } => {
-            load(inner, bytes, digest, role, cancelled).await.map_err(|fault| match &policy.runner {
-                Runner::Component(path) => bad_runner(path, &extension(&script.file), fault),
-                _ => Denied::BadProgram { file: script.file.clone(), fault },
-            })?
-        }
-    };
-    Ok(Checked { policy, guest, script, access, input, wanted })
 }
 
-/// Loads the guest. Compiles on a separate thread, one at a time, with a timeout.
-async fn load(
+/// Waits for the turn of a skill to compile.
+async fn compiler(inner: &Inner, policy: &Policy, cancelled: &CancellationToken) -> Result<Turn, Fault> {
+    let skill = format!("{}/{}", policy.root, policy.skill_path);
+    tokio::select! {
+        () = cancelled.cancelled() => Err(Fault::NotCompiled),
+        turn = tokio::time::timeout(COMPILE_TIMEOUT, inner.compilations.turn(&skill)) => turn.map_err(|_| Fault::NotCompiled),
+    }
+}
+
+/// Loads a guest on a thread of its own. A cancelled compilation continues there until its end, which is near: the bounds of
+/// `guests` see to that.
+async fn compile(
     inner: &Arc<Inner>,
-    bytes: Vec<u8>,
+    turn: Turn,
+    bytes: Bytes,
     digest: Sha256,
     role: Role,
     cancelled: &CancellationToken,
 ) -> Result<Guest, Fault> {
-    if let Some(guest) = inner.world.loaded(&digest, role) {
-        return Ok(guest);
-    }
-    let compile = async {
-        let permit = Arc::clone(&inner.compiling).acquire_owned().await.map_err(|_| Fault::NotCompiled)?;
-        let (sender, compiled) = tokio::sync::oneshot::channel();
-        let inner = Arc::clone(inner);
-        let work = move || {
-            let _ = sender.send(inner.world.load(&bytes, digest, role));
-            drop(permit);
-        };
-        std::thread::Builder::new().name("compiler".to_owned()).spawn(work).map_err(|_| Fault::NotCompiled)?;
-        compiled.await.map_err(|_| Fault::NotCompiled)?
+    let (sender, compiled) = tokio::sync::oneshot::channel();
+    let inner = Arc::clone(inner);
+    let work = move || {
+        lower_priority();
+        let loaded = inner.world.load(&bytes, digest, role);
+        drop(turn);
+        let _ = sender.send(loaded);
     };
+    std::thread::Builder::new().name("compiler".to_owned()).spawn(work).map_err(|_| Fault::NotCompiled)?;
     tokio::select! {
         () = cancelled.cancelled() => Err(Fault::NotCompiled),
-        compiled = tokio::time::timeout(COMPILE_TIMEOUT, compile) => compiled.unwrap_or(Err(Fault::NotCompiled)),
+        compiled = tokio::time::timeout(COMPILE_TIMEOUT, compiled) => compiled.ok().and_then(Result::ok).unwrap_or(Err(Fault::NotCompiled)),
     }
+}
+
+/// Resolves the script and makes the checks that need the disk; `also` is one more of them.
+async fn prepare(
+    inner: &Arc<Inner>,
+    request: &Request,
+    also: impl FnOnce(&Inner, &Checked<GuestSource>) -> Result<(), Denied> + Send + 'static,
+) -> Result<Checked<GuestSource>, ScriptError> {
+    if !inner.options.enabled {
+        return Err(Denied::Disabled.into());
+    }
+    let resolved = find(inner, request).await?;
+    policy::check_size(&request.input.named).map_err(Denied::InvalidArguments)?;
+    let (inner, request) = (Arc::clone(inner), request.clone());
+    // Only some of the threads for blocking work, which engines need as well.
+    let _reading = inner.reading.acquire().await;
+    let for_disk = Arc::clone(&inner);
+    let prepared = blocking(move || {
+        let prepared = read_and_decide(&for_disk, request, resolved)?;
+        also(&for_disk, &prepared)?;
+        Ok(prepared)
+    });
+    prepared.await.map_err(ScriptError::Denied)
+}
+
+/// Does work that would block the threads that answer requests.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
 /// Asks the engine, on fresh files, which script is meant.
@@ -177,7 +227,7 @@ async fn find(inner: &Inner, request: &Request) -> Result<ResolvedScript, Script
 }
 
 /// Makes the checks that need the disk, and decides the policy.
-fn prepare(inner: &Inner, mut request: Request, resolved: ResolvedScript) -> Result<Checked<GuestSource>, Denied> {
+fn read_and_decide(inner: &Inner, mut request: Request, resolved: ResolvedScript) -> Result<Checked<GuestSource>, Denied> {
     let ResolvedScript { found, terms, folder, skill_text } = resolved;
     let script = &found.script;
     let file = script.file.clone();
@@ -207,7 +257,7 @@ fn prepare(inner: &Inner, mut request: Request, resolved: ResolvedScript) -> Res
     let read = folder.and_then(|folder| Ok((folder.read(&script.file, limit)?, folder)));
     let (bytes, folder) = read.map_err(|error| Denied::File { file, error })?;
     let runner = inner.options.runners.get(&extension).cloned().ok_or_else(|| Denied::NoRunner(extension.clone()))?;
-    let digest = Sha256::of(&bytes);
+    let (digest, bytes) = (Sha256::of(&bytes), Bytes::from(bytes));
     let (guest, runtime_digest) = guest_source(&runner, &extension, &bytes, digest)?;
     // Remote clients get the same name for every folder: another would tell where the home folder and the roots are.
     let working_folder = request.working_folder.as_deref().map(|path| Place::new(path, "cwd"));
@@ -225,14 +275,13 @@ fn prepare(inner: &Inner, mut request: Request, resolved: ResolvedScript) -> Res
         script_digest: digest,
         with_skill_digest: request.dry_run,
     };
-    let bytes = Bytes::from(bytes);
     let contents = || digest::SkillContents::read(&folder, &skill_text, &script.file, &bytes);
     let (policy, access) = policy::decide(inner, inputs, contents);
     if access.work.is_empty() {
         check_collisions(&folder, &request.input).map_err(Denied::Input)?;
     }
     let save_to = request.save_to.map(|folder| check_save_to(folder, &access)).transpose()?;
-    let script = Script { folder, file: script.file.clone(), bytes: bytes.clone() };
+    let script = Script { folder, file: script.file.clone(), bytes };
     let wanted = Wanted { outputs: request.outputs, save_to };
     Ok(Checked { policy, guest, script, access, input: request.input, wanted })
 }
@@ -261,6 +310,13 @@ fn check_save_to(folder: String, access: &GrantedAccess) -> Result<String, Denie
     if granted { Ok(plain.as_str().to_owned()) } else { Err(Denied::SaveTo { folder, granted: false }) }
 }
 
+fn bad_guest(policy: &Policy, fault: Fault) -> Denied {
+    match &policy.runner {
+        Runner::Component(path) => bad_runner(path, &extension(&policy.script), fault),
+        _ => Denied::BadProgram { file: policy.script.clone(), fault },
+    }
+}
+
 fn bad_runner(path: &Path, extension: &str, fault: Fault) -> Denied {
     Denied::BadRunner { extension: extension.to_owned(), component: Place::file(path), fault: Box::new(fault) }
 }
@@ -269,19 +325,19 @@ fn bad_runner(path: &Path, extension: &str, fault: Fault) -> Denied {
 fn guest_source(
     runner: &Runner,
     extension: &str,
-    script: &[u8],
+    script: &Bytes,
     script_digest: Sha256,
 ) -> Result<(GuestSource, Option<Sha256>), Denied> {
     match runner {
         Runner::Bundled(language) => Ok((GuestSource::Bundled(*language), None)),
         Runner::Itself => {
-            Ok((GuestSource::Bytes { bytes: script.to_vec(), digest: script_digest, role: Role::Program }, None))
+            Ok((GuestSource::Bytes { bytes: script.clone(), digest: script_digest, role: Role::Program }, None))
         }
         Runner::Component(path) => {
             let bytes = load::read(path, Role::Runtime.max_bytes());
             let bytes = bytes.map_err(|fault| bad_runner(path, extension, fault))?;
             let digest = Sha256::of(&bytes);
-            Ok((GuestSource::Bytes { bytes, digest, role: Role::Runtime }, Some(digest)))
+            Ok((GuestSource::Bytes { bytes: bytes.into(), digest, role: Role::Runtime }, Some(digest)))
         }
     }
 }

@@ -89,6 +89,11 @@ impl Input {
         Ok(())
     }
 
+    /// Bytes of standard input and files, which a waiting request holds.
+    pub fn bytes(&self) -> usize {
+        self.stdin.len() + self.files.iter().map(|file| file.bytes.len()).sum::<usize>()
+    }
+
     /// Replaces real paths below the working folder with those that the script sees.
     pub fn translate_paths(&mut self, working_folder: &Path) {
         let canonical = working_folder.canonicalize().ok();

@@ -10,6 +10,7 @@
 //! [`grants::settle`], the only place that turns a request into a grant.
 
 mod check;
+mod compilations;
 mod denied;
 pub mod grants;
 pub mod input;
@@ -36,6 +37,7 @@ use bytes::Bytes;
 use call::{Call, Caller};
 use catalog::{AskError, Catalog};
 use check::{Checked, Wanted};
+use compilations::Compilations;
 use grants::Grants;
 use guests::run::Lost;
 use guests::script::{Finished, Guest, Job, ScriptWorld, mount_stdlib};
@@ -65,6 +67,15 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the shutdown waits for cancelled scripts.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
+/// Each request holds a script of some megabytes, or a whole skill, while it reads.
+const MAX_READING: usize = 2;
+
+/// Beyond this, requests are refused.
+const MAX_WAITING: usize = 256;
+
+/// What waiting requests may hand over together.
+const MAX_WAITING_BYTES: usize = 64 << 20;
+
 /// Runs scripts. Cheap to clone, once per request.
 #[derive(Clone)]
 pub struct Scripts {
@@ -78,10 +89,14 @@ struct Inner {
     roots: Arc<[SkillRoot]>,
     world: ScriptWorld,
     record: Arc<Record>,
+    /// Requests that may read files for their checks at the same time.
+    reading: Semaphore,
+    compilations: Compilations,
     slots: Semaphore,
-    /// One compilation at a time: it takes all cores and much memory.
-    compiling: Arc<Semaphore>,
+    /// Requests that were neither answered nor given a slot.
     waiting: AtomicUsize,
+    /// What the waiting requests hand over.
+    waiting_bytes: AtomicUsize,
     kept: Arc<KeptFiles>,
 }
 
@@ -91,6 +106,8 @@ pub enum ScriptError {
     /// The caller, the author or the operator can act on it.
     Denied(Denied),
     Catalog(AskError),
+    /// Too many requests wait.
+    Busy,
     Lost(Lost),
     Unrecorded(LocalReason),
 }
@@ -100,6 +117,9 @@ impl ScriptError {
         match self {
             Self::Denied(denied) => denied.for_audience(audience),
             Self::Catalog(error) => error.to_string(),
+            Self::Busy => format!(
+                "{MAX_WAITING} scripts are already waiting to run\nhint: wait for the results of earlier calls, then try again; the operator can raise `scripts.runs_at_once`"
+            ),
             Self::Lost(error) => error.to_string(),
             Self::Unrecorded(reason) => format!("the run cannot be recorded: {}", reason.for_audience(audience)),
         }
@@ -134,8 +154,10 @@ impl Scripts {
     ) -> Self {
         let inner = Inner {
             slots: Semaphore::new(options.runs_at_once),
-            compiling: Arc::new(Semaphore::new(1)),
+            reading: Semaphore::new(MAX_READING),
+            compilations: Compilations::new(),
             waiting: AtomicUsize::new(0),
+            waiting_bytes: AtomicUsize::new(0),
             kept: Arc::default(),
             catalog,
             options,
@@ -147,15 +169,29 @@ impl Scripts {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Returns the policy that a script would run under, without running it.
-    pub async fn dry_run(&self, request: Request, call: &Call) -> Result<Policy, ScriptError> {
-        Ok(self.check(request, call).await?.policy)
+    /// Returns the policy that a script would run under, without compiling or running it.
+    pub async fn dry_run(&self, request: Request) -> Result<Policy, ScriptError> {
+        let _queued = self.queue(&request)?;
+        self.checked(&request, check::preview(&self.inner, &request)).await
     }
 
     /// Runs a script. Its beginning is recorded before it runs, and then its end.
     pub async fn run(&self, request: Request, call: &Call) -> Result<CompletedRun, ScriptError> {
-        let Checked { policy, guest, script, access, input, wanted } = self.check(request, call).await?;
-        let _slot = self.slot(call).await;
+        let queued = self.queue(&request)?;
+        let check = async || self.checked(&request, check::check(&self.inner, &request, &call.cancelled)).await;
+        let mut checked = check().await?;
+        let _slot = match self.inner.slots.try_acquire() {
+            Ok(slot) => Some(slot),
+            Err(_) => {
+                // The bytes that were checked are the bytes that run, so what waits without them is checked again.
+                drop(checked);
+                let slot = self.slot(call).await;
+                checked = check().await?;
+                slot
+            }
+        };
+        drop(queued);
+        let Checked { policy, guest, script, access, input, wanted } = checked;
         let source = script.bytes.clone();
         let job = self.job(&policy, guest, script, access, input)?;
         let began = self.inner.record.begin(record::run_entry(&policy)).await.map_err(unrecorded)?;
@@ -207,14 +243,28 @@ impl Scripts {
         drop(tokio::time::timeout(SHUTDOWN_GRACE, self.inner.slots.acquire_many(all)).await);
     }
 
-    /// Checks a request. A refusal is recorded too.
-    async fn check(&self, request: Request, call: &Call) -> Result<Checked, ScriptError> {
+    /// Counts a request as waiting, unless too many are, or what they hand over is too much to hold.
+    fn queue(&self, request: &Request) -> Result<QueueEntry<'_>, ScriptError> {
+        let (waiting, held, bytes) = (&self.inner.waiting, &self.inner.waiting_bytes, request.input.bytes());
+        let number = waiting.fetch_add(1, Ordering::Relaxed);
+        let held_before = held.fetch_add(bytes, Ordering::Relaxed);
+        let entry = QueueEntry { waiting, held, bytes };
+        let fits = number < MAX_WAITING && (held_before == 0 || held_before + bytes <= MAX_WAITING_BYTES);
+        if fits { Ok(entry) } else { Err(ScriptError::Busy) }
+    }
+
+    /// Awaits the checks of a request. A refusal is recorded too.
+    async fn checked<T>(
+        &self,
+        request: &Request,
+        checks: impl Future<Output = Result<T, ScriptError>>,
+    ) -> Result<T, ScriptError> {
         if let Record::Broken(reason) = &*self.inner.record {
             return Err(Denied::NoRecord(reason.clone()).into());
         }
-        match check::check(&self.inner, request.clone(), &call.cancelled).await {
+        match checks.await {
             Err(ScriptError::Denied(denied)) => {
-                self.inner.record.count(record::refused_entry(&request, &denied)).await.map_err(unrecorded)?;
+                self.inner.record.count(record::refused_entry(request, &denied)).await.map_err(unrecorded)?;
                 Err(denied.into())
             }
             other => other,
@@ -223,17 +273,11 @@ impl Scripts {
 
     /// Waits for a free slot. First come, first served.
     async fn slot(&self, call: &Call) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        let inner = &self.inner;
-        if let Ok(slot) = inner.slots.try_acquire() {
-            return Some(slot);
-        }
-        inner.waiting.fetch_add(1, Ordering::Relaxed);
-        let _queued = QueueEntry(&inner.waiting);
-        let acquiring = inner.slots.acquire();
+        let acquiring = self.inner.slots.acquire();
         tokio::pin!(acquiring);
         let mut count = 0.0;
         loop {
-            let waiting = inner.waiting.load(Ordering::Relaxed);
+            let waiting = self.inner.waiting.load(Ordering::Relaxed);
             call.progress.report(count, format!("waiting for a free slot; {waiting} in the queue"));
             count += 0.001;
             tokio::select! {
@@ -327,10 +371,15 @@ fn collect(policy: Policy, mut finished: Finished, source: Bytes, wanted: &Wante
 }
 
 /// Leaves the queue when it is dropped.
-struct QueueEntry<'queue>(&'queue AtomicUsize);
+struct QueueEntry<'queue> {
+    waiting: &'queue AtomicUsize,
+    held: &'queue AtomicUsize,
+    bytes: usize,
+}
 
 impl Drop for QueueEntry<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.held.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

@@ -185,9 +185,16 @@ pub(super) fn decide(
     (policy, access)
 }
 
+/// In bytes, of all arguments. A request holds them while it waits.
+const MAX_ARGUMENT_BYTES: usize = 128 << 10;
+
 /// Why arguments cannot become variables.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentError {
+    #[error(
+        "the arguments have {0} bytes, and the limit is {MAX_ARGUMENT_BYTES}\nhint: put large inputs into a file that the script may read"
+    )]
+    TooLarge(usize),
     #[error("an argument has no name\nhint: give each argument a name that the script knows")]
     NoName,
     #[error("the argument `{}` contains a NUL character\nhint: remove it", .0.escape_debug())]
@@ -197,6 +204,12 @@ pub enum ArgumentError {
         one.escape_debug(), other.escape_debug()
     )]
     Collision { one: String, other: String, variable: String },
+}
+
+/// Rejects arguments that are too large to be kept.
+pub fn check_size(arguments: &BTreeMap<String, String>) -> Result<(), ArgumentError> {
+    let size = arguments.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if size > MAX_ARGUMENT_BYTES { Err(ArgumentError::TooLarge(size)) } else { Ok(()) }
 }
 
 /// Converts arguments to variables. Two with the same variable are refused, because one would be lost.

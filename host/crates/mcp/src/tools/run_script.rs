@@ -88,7 +88,7 @@ impl Tool for RunScript {
             Err(refusal) => return Ok(answer::refused(refusal)),
         };
         let answer = if request.dry_run {
-            let policy = server.scripts.dry_run(request, call).await;
+            let policy = server.scripts.dry_run(request).await;
             policy.map(|policy| answer::json(&policy_view(&policy, server.audience())))
         } else {
             let args_provided: Vec<String> = request.input.named.keys().cloned().collect();
@@ -112,7 +112,9 @@ impl Tool for RunScript {
         };
         match answer {
             Err(ScriptError::Denied(Denied::Input(error))) if error.is_out_of_range() => Err(invalid(error.to_string())),
-            Err(ScriptError::Denied(denied)) => Ok(answer::refused(denied.for_audience(server.audience()))),
+            Err(error @ (ScriptError::Denied(_) | ScriptError::Busy)) => {
+                Ok(answer::refused(error.for_audience(server.audience())))
+            }
             Err(ScriptError::Catalog(error)) => Err(failed(error)),
             other => other.map_err(|error| answer::internal(server.audience(), |who| error.for_audience(who))),
         }
