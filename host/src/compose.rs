@@ -1,6 +1,7 @@
 //! Wires up what commands that touch skills need: roots, engine, scripts and integrations.
 
 use crate::config::Config;
+use crate::lockdown;
 use anyhow::Context as _;
 use audit::{Audit, Record};
 use base::environment::variable;
@@ -31,12 +32,16 @@ pub struct App {
     pub integrations: Integrations,
 }
 
+/// Starts the threads of a command. From here on, no program can be started.
 pub fn tokio_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    // Before the first thread starts, so that it applies to all of them.
+    lockdown::forbid_exec()?;
     tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")
 }
 
 /// Opens everything, runs one action and shuts down.
-pub fn with_app<T>(config: Config, action: impl AsyncFnOnce(&App) -> anyhow::Result<T>) -> anyhow::Result<T> {
+pub fn with_app<T>(mut config: Config, action: impl AsyncFnOnce(&App) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    git::ask_credential_helper(&mut config.git);
     let runtime = tokio_runtime()?;
     let result = runtime.block_on(async { action(&open_and_scan(config).await?).await });
     runtime.shutdown_background();
@@ -44,8 +49,7 @@ pub fn with_app<T>(config: Config, action: impl AsyncFnOnce(&App) -> anyhow::Res
 }
 
 /// Opens everything, clones missing repositories and reads all skills.
-pub async fn open_and_scan(mut config: Config) -> anyhow::Result<App> {
-    git::ask_credential_helper(&mut config.git);
+async fn open_and_scan(config: Config) -> anyhow::Result<App> {
     let app = tokio::task::spawn_blocking(move || open(config)).await??;
     let repositories = Repositories::new(&app.config.git, app.config.roots.names_folders());
     repositories.wait_for_first_clones(&app.catalog).await;

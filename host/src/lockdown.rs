@@ -1,6 +1,7 @@
-//! On Linux, a seccomp filter that keeps the server from starting programs.
+//! On Linux, a seccomp filter that keeps commands that run guests from starting programs.
 //!
-//! The server never starts one; the filter also stops native code that got into the process through a bug.
+//! They never start one, except git's credential helper before the filter; it also stops native code that got into the
+//! process through a bug. Only `demo` has none, which runs no guests and starts a server that has.
 
 /// Forbids `execve` for this thread and everything it starts from now on. This cannot be undone.
 #[cfg(target_os = "linux")]
@@ -15,7 +16,9 @@ pub fn forbid_exec() -> anyhow::Result<()> {
     let refusal = SeccompAction::Errno(rustix::io::Errno::PERM.raw_os_error().cast_unsigned());
     let filter = SeccompFilter::new(forbidden, SeccompAction::Allow, refusal, architecture);
     let program: Result<BpfProgram, _> = filter.map_err(|error| failed(&error))?.try_into();
-    seccompiler::apply_filter(&program.map_err(|error| failed(&error))?).map_err(|error| failed(&error))
+    seccompiler::apply_filter(&program.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+    tracing::debug!("no program can be started from here on");
+    Ok(())
 }
 
 /// `execve` and `execveat`. On x86-64 each also has an x32 number.

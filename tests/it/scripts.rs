@@ -117,6 +117,9 @@ fn wrong_arguments_are_reported_by_name() {
     }
     let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {"a-b": "", "a_b": ""}}));
     assert!(text.contains("would both be `SKILL_ARG_A_B`"), "{text}");
+    let long = "x".repeat(128 << 10);
+    let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {"a": long}}));
+    assert!(text.starts_with("the arguments have 131073 bytes, and the limit is 131072\nhint: "), "{text}");
     let text = refusal(&mut session, json!({"skill_path": "tool", "file": "a.py", "args": {}, "cwd": "relative"}));
     assert!(text.starts_with("`cwd` is not an absolute path"), "{text}");
 }
@@ -366,20 +369,49 @@ fn two_hundred_concurrent_runs_finish_correctly_and_do_not_block_other_requests(
     assert!(peak < 1_000, "{peak} MiB");
 }
 
+/// Whether every thread of a process has the filter that forbids starting programs.
+#[cfg(target_os = "linux")]
+fn assert_cannot_start_programs(process: u32) {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let mut seen = 0;
+    for thread in threads.flatten() {
+        let Ok(status) = std::fs::read_to_string(thread.path().join("status")) else { continue };
+        assert!(status.contains("Seccomp:\t2"), "a thread without the filter: {status}");
+        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+        seen += 1;
+    }
+    assert!(seen > 2);
+}
+
 #[test]
+#[cfg(target_os = "linux")]
 fn the_server_cannot_start_programs() {
     let folder = skill(&[("a.sh", "echo ran\n")]);
     let mut session = serve(folder.path()).start();
     assert_eq!(run(&mut session, "a.sh")["stdout"], "ran\n");
-    if cfg!(target_os = "linux") {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", session.process_id())).unwrap();
-        let mut seen = 0;
-        for thread in threads.flatten() {
-            let Ok(status) = std::fs::read_to_string(thread.path().join("status")) else { continue };
-            assert!(status.contains("Seccomp:\t2"), "a thread without the filter: {status}");
-            assert!(status.contains("NoNewPrivs:\t1"), "{status}");
-            seen += 1;
-        }
-        assert!(seen > 2);
+    assert_cannot_start_programs(session.process_id());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn other_commands_that_run_guests_cannot_start_programs() {
+    let folder = skill(&[("spin.sh", "while :; do :; done\n")]);
+    let launch = |command: &str| {
+        let launch = Launch::bare(SKILLCELL).env("SKILLCELL_LOG", "debug");
+        command.split(' ').fold(launch, Launch::arg)
+    };
+    let root = folder.path().to_str().unwrap();
+    let running = launch("run tool spin.sh --root").arg(root).silent();
+    running.wait_for_log("running `spin.sh`");
+    assert_cannot_start_programs(running.process_id());
+    for command in
+        ["match word --root", "list --root", "search word --root", "show tool --root", "lint", "doctor --root"]
+    {
+        let output = launch(command).arg(root).output();
+        let log = String::from_utf8_lossy(&output.stderr);
+        assert!(log.contains("no program can be started from here on"), "{command}: {log}");
     }
+    let output = launch("plugin list").output();
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(log.contains("no program can be started from here on"), "{log}");
 }

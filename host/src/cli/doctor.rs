@@ -11,6 +11,7 @@ mod tools;
 use super::Roots;
 use crate::compose;
 use crate::config::{self, Config};
+use crate::lockdown;
 use audit::Audit;
 use base::environment::variable;
 use base::printable::counted;
@@ -55,11 +56,12 @@ fn check_all(mut config: Config, online: bool, report: &mut Report) -> anyhow::R
     let _progress = Progress::start_indeterminate("running checks");
     let (surface, scripts, grants) = (config.surface.clone(), config.scripts.enabled, config.grants.clone());
     let configuration = configuration(&config);
-    let plugins = plugins::checks(&config);
-    let storage = storage(config.user_folders.as_ref());
     if online {
         git::ask_credential_helper(&mut config.git);
     }
+    lockdown::forbid_exec()?;
+    let plugins = plugins::checks(&config);
+    let storage = storage(config.user_folders.as_ref());
     let repositories = repositories::checks(&config, online);
     let integrations = config.integrations.all.iter().map(plugins::check_integration).collect();
     let clients = clients::checks(&config.roots.working_folder);

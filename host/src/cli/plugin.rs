@@ -6,6 +6,7 @@ pub mod list;
 mod new;
 mod self_test;
 
+use crate::lockdown;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ enum Command {
 }
 
 pub fn run(arguments: PluginArguments) -> anyhow::Result<ExitCode> {
+    lockdown::forbid_exec()?;
     match arguments.command {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -3,7 +3,6 @@
 use super::{Roots, serve};
 use crate::compose::{self, App};
 use crate::config::{self, Config};
-use crate::lockdown;
 use crate::ui::{self, UiState};
 use catalog::Scope;
 use clap::Args;
@@ -34,7 +33,6 @@ pub fn run(arguments: Ui) -> anyhow::Result<ExitCode> {
     cli_args.folders = arguments.folders.into_iter().chain(cli_args.folders).collect();
     cli_args.scorer = arguments.scorer;
     let config = config::resolve(cli_args)?;
-    lockdown::forbid_exec()?;
     let runtime = compose::tokio_runtime()?;
     let outcome = runtime.block_on(show(config, arguments.port));
     runtime.shutdown_background();
