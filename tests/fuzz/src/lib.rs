@@ -10,13 +10,16 @@
 //!   compiled by a C++ compiler. New inputs go to `target/fuzz/TARGET`, and one that fails to `target/fuzz/TARGET-failures`:
 //!   copy it to the corpus together with the fix.
 
+mod audit;
 mod config;
 mod front_matter;
 mod graphql;
 mod lines;
+mod packs;
 mod paths;
 mod scratch;
 mod skills;
+mod trees;
 mod uris;
 mod wasi;
 
@@ -24,13 +27,16 @@ mod wasi;
 pub type Target = fn(&[u8]);
 
 /// By the name of the folder in `corpus`.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 11] = [
+    ("audit", audit::audit),
     ("config", config::config),
     ("front_matter", front_matter::front_matter),
     ("graphql", graphql::graphql),
     ("lines", lines::lines),
+    ("packs", packs::packs),
     ("paths", paths::paths),
     ("skills", skills::skills),
+    ("trees", trees::trees),
     ("uris", uris::uris),
     ("wasi", wasi::wasi),
 ];

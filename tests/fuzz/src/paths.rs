@@ -88,7 +88,7 @@ fn do_call(files: &mut Files, call: char, path: &str, second: &str) -> bool {
         'm' => files.create_folder(&top, path),
         'd' => files.remove_folder(&top, path),
         'u' => files.remove_file(&top, path),
-        'n' => files.rename((&top, path), (&top, second)),
+        'n' => files.rename((&top, path), (&top, second), &|| false),
         't' => files.set_times(&top, path, NewTimes::default()),
         's' => files.stat(&top, path, true).map(drop),
         'k' => files.read_link(&top, path).map(|target| assert!(!target.starts_with('/'), "`{path}` shows `{target}`")),
@@ -96,7 +96,7 @@ fn do_call(files: &mut Files, call: char, path: &str, second: &str) -> bool {
             // A handle to a folder reaches what is below it.
             let below = opened.path.join(second)?;
             assert!(below.path.as_str().starts_with(opened.path.as_str()), "`{second}` leaves `{path}`");
-            let names = files.list(&opened.path)?;
+            let names = files.list(&opened.path, &|| false)?;
             assert!(!names.iter().any(|entry| entry.name == "secret.txt"), "`{path}` leads out");
             Ok(())
         }),
@@ -188,7 +188,7 @@ impl Machine {
         let mut files = Files::new(Denials::default());
         files.mount("skill", Disk::skill(open("skill")));
         files.mount("tmp", Memory::scratch(Arc::clone(quota)));
-        files.mount("work", Disk::writable(open("project"), vec![whole]));
+        files.mount("work", Disk::writable(open("project"), vec![whole], Vec::new()));
         files.mount("usr/local/lib", Memory::frozen([("python.zip".to_owned(), bytes::Bytes::from_static(b"zip"))]));
         files
     }

@@ -99,6 +99,7 @@ fn answers(catalog: &Catalog, roots: &[FileRoot]) -> String {
 fn check_settings(catalog: &Catalog, root: u32) {
     let (settings, operator) = (catalog.settings_of(root), operator());
     let (limits, most) = (&settings.scripts, &operator.scripts);
+    assert!(!limits.undeclared, "content lets undeclared scripts run");
     assert!(limits.timeout_seconds <= most.timeout_seconds && limits.max_output_bytes <= most.max_output_bytes);
     assert!(limits.memory_bytes <= most.memory_bytes && limits.fuel <= most.fuel);
     assert!(limits.scratch_bytes <= most.scratch_bytes && limits.scratch_files <= most.scratch_files);
@@ -113,6 +114,7 @@ fn operator() -> OperatorSettings {
     OperatorSettings {
         scripts: ScriptLimits {
             enabled: true,
+            undeclared: false,
             timeout_seconds: 60,
             max_output_bytes: 1000,
             memory_bytes: 1000,

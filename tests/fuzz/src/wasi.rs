@@ -171,8 +171,9 @@ fn state(quota: &Arc<Quota>, gate: Gate) -> ScriptState {
     files.mount("tmp", Volume::scratch(Arc::clone(quota)));
     let granted = Capabilities {
         files,
-        arguments: vec!["run.py".to_owned(), "--flag".to_owned()],
+        argv: vec!["run.py".to_owned(), "--flag".to_owned()],
         variables: vec![("NAME".to_owned(), "value".to_owned())],
+        stdin: Bytes::from_static(b"a line of standard input\n"),
         stdout: Output::new(OUTPUT_BYTES),
         stderr: Output::new(OUTPUT_BYTES),
         clock_rng: ClockRng::new(true),

@@ -111,4 +111,4 @@ macro_rules! tests {
     };
 }
 
-tests! { config front_matter graphql lines paths skills uris wasi }
+tests! { audit config front_matter graphql lines packs paths skills trees uris wasi }
