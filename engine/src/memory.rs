@@ -106,7 +106,7 @@ pub fn operator() -> OperatorSettings {
             fuel: 1000,
             scratch_bytes: 1000,
             scratch_files: 10,
-            undeclared: true,
+            undeclared: false,
             allowed_extensions: [".py", ".js", ".sh", ".ts"].map(str::to_owned).to_vec(),
         },
         max_size_bytes: 1 << 20,

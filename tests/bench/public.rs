@@ -34,7 +34,8 @@ struct Output {
 }
 
 fn main() {
-    let folders: Vec<PathBuf> = std::env::args().skip(1).filter(|text| !text.starts_with("--")).map(PathBuf::from).collect();
+    let folders: Vec<PathBuf> =
+        std::env::args().skip(1).filter(|text| !text.starts_with("--")).map(PathBuf::from).collect();
     assert!(!folders.is_empty(), "name the folders of checked-out repositories");
     let mut totals: BTreeMap<&str, usize> = BTreeMap::new();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
@@ -90,7 +91,12 @@ fn scripts_below(folder: &Path) -> Vec<(PathBuf, String)> {
         let skill = skills.iter().find(|skill| path.starts_with(skill))?;
         Some((skill.clone(), path.strip_prefix(skill).ok()?.to_str()?.to_owned()))
     };
-    files.iter().filter(is_script).filter_map(owned).filter(|(_, script)| !script.split('/').any(|name| name.starts_with('.'))).collect()
+    files
+        .iter()
+        .filter(is_script)
+        .filter_map(owned)
+        .filter(|(_, script)| !script.split('/').any(|name| name.starts_with('.')))
+        .collect()
 }
 
 fn compare(skill: &Path, script: &str, arguments: &[&str]) -> Verdict {
@@ -111,7 +117,10 @@ fn lacks(output: &Output) -> Option<String> {
         Some(rest.split(['\'', '"', '\n', ' ', '.']).next()?.to_owned())
     };
     let (stdout, stderr) = (&output.stdout, &output.stderr);
-    if let Some(name) = after(stderr, "No module named '").or_else(|| after(stdout, "pip install ")).or_else(|| after(stderr, "pip install ")) {
+    if let Some(name) = after(stderr, "No module named '")
+        .or_else(|| after(stdout, "pip install "))
+        .or_else(|| after(stderr, "pip install "))
+    {
         return Some(format!("package {name}"));
     }
     if stderr.contains("Cannot find module '") {
@@ -168,7 +177,9 @@ fn outside(skill: &Path, script: &str, arguments: &[&str]) -> Output {
 /// Runs a command without input, and stops it when it takes too long.
 fn finish(mut command: Command) -> Output {
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let Ok(mut child) = spawned else { return Output { code: None, stdout: String::new(), stderr: "not found".to_owned() } };
+    let Ok(mut child) = spawned else {
+        return Output { code: None, stdout: String::new(), stderr: "not found".to_owned() };
+    };
     fn reader(stream: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<String> {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -195,11 +206,13 @@ fn finish(mut command: Command) -> Output {
 /// Removes what differs between machines and versions: places, white space, and how argparse writes options and choices.
 fn normalized(text: &str, folder: &str) -> String {
     let text = text.replace(folder, "FOLDER").replace("/work", "FOLDER");
-    let words: Vec<&str> = text.split_whitespace().filter(|word| !word.chars().all(|letter| matches!(letter, '^' | '~'))).collect();
+    let words: Vec<&str> =
+        text.split_whitespace().filter(|word| !word.chars().all(|letter| matches!(letter, '^' | '~'))).collect();
     let mut plain: Vec<String> = Vec::new();
     for word in words {
         // `-o OUT, --out OUT` became `-o, --out OUT` in Python 3.13.
-        let is_metavar = word.ends_with(',') && plain.last().is_some_and(|last| last.len() == 2 && last.starts_with('-'));
+        let is_metavar =
+            word.ends_with(',') && plain.last().is_some_and(|last| last.len() == 2 && last.starts_with('-'));
         if is_metavar {
             plain.last_mut().expect("there is one").push(',');
         } else {

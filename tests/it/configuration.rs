@@ -131,7 +131,8 @@ fn a_root_has_no_say_over_the_skills_of_another() {
     }
     let mut session = serve(trusted.path()).arg(hostile.path()).start();
     let answer = session.call_json("get_skill", json!({"context": "deploy"}));
-    let paths: Vec<&str> = answer["candidates"].as_array().unwrap().iter().map(|one| one["skill_path"].as_str().unwrap()).collect();
+    let paths: Vec<&str> =
+        answer["candidates"].as_array().unwrap().iter().map(|one| one["skill_path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["ours", "a", "b"]);
     write_settings(hostile.path(), "matching: {ambiguity_threshold: 1}\n");
     std::fs::write(hostile.path().join("a.md"), "---\nkeywords: [deploy, ship]\ndescription: d\n---\n").unwrap();

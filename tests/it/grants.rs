@@ -39,8 +39,7 @@ fn refusals(result: &Value) -> String {
 
 #[test]
 fn the_working_folder_needs_a_grant_and_the_refusal_prints_the_lines_to_add() {
-    let script =
-        "cat /work/note.txt 2>/dev/null || echo nothing; echo new > /work/new.txt || echo cannot\n";
+    let script = "cat /work/note.txt 2>/dev/null || echo nothing; echo new > /work/new.txt || echo cannot\n";
     let folder = skill_with("", &[("a.sh", script)]);
     let project = library(&[("note.txt", "a note\n")]);
     let mut session = serve(folder.path()).start();

@@ -21,10 +21,7 @@ const ECHO: [(&str, &str); 4] = [
         "echo.ts",
         "import { mkdirSync, writeFileSync } from 'node:fs';\nlet text: string = process.argv.slice(2).join('|') + '\\n';\nfor await (const chunk of process.stdin) text += chunk.toString();\nprocess.stdout.write(text);\nmkdirSync('out');\nwriteFileSync('out/report.txt', text);\n",
     ),
-    (
-        "echo.sh",
-        "IFS='|'; mkdir -p out\n{ echo \"$*\"; cat; } > out/report.txt\ncat out/report.txt\n",
-    ),
+    ("echo.sh", "IFS='|'; mkdir -p out\n{ echo \"$*\"; cat; } > out/report.txt\ncat out/report.txt\n"),
 ];
 
 /// A module of WASI 0.1 that writes its arguments as they are in memory, then its standard input.
@@ -167,8 +164,13 @@ fn a_script_changes_its_folders_without_touching_the_disk() {
     let folder = plain_skill(&files);
     let mut session = serve(folder.path()).start();
     let result = run(&mut session, "s.py", json!({}));
-    assert_eq!(result["stdout"], "['SKILL.md', 'cache.json', 'moved', 'own.txt', 's.py'] own\n", "{}", result["stderr"]);
-    let paths: Vec<&str> = result["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(
+        result["stdout"], "['SKILL.md', 'cache.json', 'moved', 'own.txt', 's.py'] own\n",
+        "{}",
+        result["stderr"]
+    );
+    let paths: Vec<&str> =
+        result["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     let expected = ["/skill/cache.json", "/skill/moved/a.txt", "/skill/moved/deep/b.txt", "/skill/own.txt"];
     assert_eq!(paths, expected);
     for (path, text) in files {
@@ -223,7 +225,11 @@ fn large_outputs_are_kept_for_the_client_that_made_them() {
 
 #[test]
 fn scripts_that_no_skill_declares_run_unless_that_is_switched_off() {
-    let folder = plain_skill(&[("scripts/s.py", "import os\nprint(sorted(k for k in os.environ if 'TOKEN' in k))"), ("scripts/.hidden.py", ""), ("notes.txt", "")]);
+    let folder = plain_skill(&[
+        ("scripts/s.py", "import os\nprint(sorted(k for k in os.environ if 'TOKEN' in k))"),
+        ("scripts/.hidden.py", ""),
+        ("notes.txt", ""),
+    ]);
     let mut session = serve(folder.path()).env("MY_TOKEN", "x").start();
     assert_eq!(run(&mut session, "scripts/s.py", json!({}))["stdout"], "[]\n");
     for file in ["scripts/.hidden.py", "notes.txt", "scripts/none.py"] {
@@ -260,7 +266,8 @@ fn real_paths_below_the_working_folder_are_translated_and_outputs_saved() {
     assert_eq!((&result["stdout"], &result["stderr"]), (&json!("input\n"), &json!("")));
     assert_eq!(std::fs::read_to_string(path("b.txt")).unwrap(), "TEXT");
     assert_eq!(std::fs::read_to_string(path("reports/skill/extra.txt")).unwrap(), "extra");
-    let paths: Vec<&str> = result["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    let paths: Vec<&str> =
+        result["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!((paths, &result["files_saved"]), (vec!["/skill/extra.txt", "b.txt"], &json!(1)));
 
     let read_only = granted.replace("write", "read");
@@ -269,14 +276,20 @@ fn real_paths_below_the_working_folder_are_translated_and_outputs_saved() {
     assert!(text.starts_with("outputs cannot be saved to `reports`: no write grant covers that folder"), "{text}");
     let text = refusal(&mut session, "s.py", json!({"save_to": "reports"}));
     assert!(text.starts_with("outputs cannot be saved to `reports`"), "{text}");
-    assert!(refusal(&mut session, "s.py", json!({"save_to": "../x", "cwd": work.path()})).contains("not a path below `cwd`"));
+    assert!(
+        refusal(&mut session, "s.py", json!({"save_to": "../x", "cwd": work.path()}))
+            .contains("not a path below `cwd`")
+    );
 }
 
 #[test]
 fn a_script_without_its_arguments_is_answered_with_its_usage() {
     let folder = plain_skill(&[
         ("argparse.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('file')\np.parse_args()\n"),
-        ("plain.py", "\"\"\"Counts words.\n\nUsage:\n    plain.py FILE\n\"\"\"\nimport sys\nprint(open(sys.argv[1]).read())\n"),
+        (
+            "plain.py",
+            "\"\"\"Counts words.\n\nUsage:\n    plain.py FILE\n\"\"\"\nimport sys\nprint(open(sys.argv[1]).read())\n",
+        ),
     ]);
     let mut session = serve(folder.path()).start();
     let result = run(&mut session, "argparse.py", json!({}));
@@ -292,7 +305,8 @@ fn a_script_without_its_arguments_is_answered_with_its_usage() {
 fn dry_run_names_what_a_call_hands_over_and_nothing_of_its_content() {
     let folder = skill(&[("a.py", "")]);
     let mut session = serve(folder.path()).start();
-    let input = json!({"argv": ["secret"], "stdin": "abc", "files": [{"path": "in.csv", "text": "a,b"}], "dry_run": true});
+    let input =
+        json!({"argv": ["secret"], "stdin": "abc", "files": [{"path": "in.csv", "text": "a,b"}], "dry_run": true});
     let policy = run(&mut session, "a.py", input);
     assert_eq!((&policy["argv"], &policy["stdin_bytes"]), (&json!(1), &json!(3)));
     assert_eq!((&policy["files"][0]["path"], &policy["files"][0]["size"]), (&json!("in.csv"), &json!(3)));

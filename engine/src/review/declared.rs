@@ -58,7 +58,8 @@ fn missing(draft: &Draft<'_>, resources: &str, front: &Front) -> Vec<Diagnostic>
 /// Reports scripts in their usual folder that the server cannot run because they are not declared.
 fn undeclared(draft: &Draft<'_>, context: &SkillContext<'_>, resources: &str, front: &Front) -> Option<Diagnostic> {
     let folder = paths::join(resources, SCRIPTS);
-    if !draft.folders.has_folder(&folder) {
+    let is_folder_skill = paths::last_segment(draft.path) == SKILL_FILE;
+    if context.terms.undeclared && is_folder_skill || !draft.folders.has_folder(&folder) {
         return None;
     }
     let known: BTreeSet<String> =

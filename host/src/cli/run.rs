@@ -7,11 +7,11 @@ use analytics::Usage;
 use anyhow::Context as _;
 use base::place::Audience;
 use base::printable::{printable, quoted};
-use call::{Call, Caller, Principal, Progress};
-use clap::Args;
 use bytes::Bytes;
+use call::{Call, Caller, Principal, Progress};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use clap::Args;
 use scripts::input::{self, Input, InputFile};
 use scripts::outputs::OutputFile;
 use scripts::{CompletedRun, Denied, Request, ScriptError};
@@ -121,13 +121,7 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn execute(
-    app: &App,
-    request: Request,
-    call: &Call,
-    out: Option<&Path>,
-    json: bool,
-) -> anyhow::Result<ExitCode> {
+async fn execute(app: &App, request: Request, call: &Call, out: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
     let error = if request.dry_run {
         match app.scripts.dry_run(request).await {
             Ok(policy) => {

@@ -49,7 +49,6 @@ fn referenced_files_are_looked_up_on_disk() {
     symlink(folder.path().join("secret.md"), folder.path().join("skills/pdf/references/two.md")).unwrap();
     let expected = owned(&[
         ("pdf/SKILL.md", 4, 20, "missing-file"),
-        ("pdf/SKILL.md", 5, 1, "undeclared-script"),
         ("pdf/SKILL.md", 6, 51, "argument-collision"),
         ("pdf/SKILL.md", 7, 12, "no-runtime"),
         ("pdf/SKILL.md", 9, 38, "dead-link"),
@@ -166,9 +165,10 @@ fn every_problem_of_a_file_has_a_line_and_a_column() {
         ("pdf.md", 1, 1, "same-path"),
         ("pdf.md", 2, 18, "unreachable-keyword"),
         ("pdf.md", 4, 1, "no-resource-folder"),
-        ("pdf/SKILL.md", 1, 1, "undeclared-script"),
     ]);
     assert_eq!(locations(folder.path(), ""), expected);
+    let expected = [expected, owned(&[("pdf/SKILL.md", 1, 1, "undeclared-script")])].concat();
+    assert_eq!(locations(folder.path(), "scripts: {undeclared: false}\n"), expected);
 }
 
 #[test]

@@ -86,7 +86,11 @@ impl<S: Send + 'static> Run<S> {
         outcome.await.map_err(|_| Lost)
     }
 
-    async fn drive_here<T>(self, state: S, body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>) -> Outcome<T, S> {
+    async fn drive_here<T>(
+        self,
+        state: S,
+        body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>,
+    ) -> Outcome<T, S> {
         let Self { engine, executor, time, fuel, cancelled, meter, .. } = self;
         let started = Instant::now();
         let mut store = Store::new(&engine, state);

@@ -81,12 +81,7 @@ fn check_item(name: &str, schema: &Value, value: &mut Value) -> Result<()> {
 }
 
 /// Checks the fields of an object whose names start with `prefix` in messages.
-fn check_fields(
-    prefix: &str,
-    properties: &JsonObject,
-    schema: &Value,
-    fields: &mut Map<String, Value>,
-) -> Result<()> {
+fn check_fields(prefix: &str, properties: &JsonObject, schema: &Value, fields: &mut Map<String, Value>) -> Result<()> {
     // Some clients send null for an argument that the model omitted.
     fields.retain(|name, value| !value.is_null() || !properties.contains_key(name));
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -62,7 +62,17 @@ impl ScriptState {
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(MAX_HANDLES);
         let descriptors = Descriptors::new(granted.stdin.clone(), stdout.clone(), stderr.clone());
-        Self { granted, meter, stop, descriptors, reply: Vec::new(), handles, listed_entries: 0, wasi: wasi.build(), http }
+        Self {
+            granted,
+            meter,
+            stop,
+            descriptors,
+            reply: Vec::new(),
+            handles,
+            listed_entries: 0,
+            wasi: wasi.build(),
+            http,
+        }
     }
 
     pub fn files(&mut self) -> FilesView<'_> {

@@ -227,7 +227,11 @@ async fn find(inner: &Inner, request: &Request) -> Result<ResolvedScript, Script
 }
 
 /// Makes the checks that need the disk, and decides the policy.
-fn read_and_decide(inner: &Inner, mut request: Request, resolved: ResolvedScript) -> Result<Checked<GuestSource>, Denied> {
+fn read_and_decide(
+    inner: &Inner,
+    mut request: Request,
+    resolved: ResolvedScript,
+) -> Result<Checked<GuestSource>, Denied> {
     let ResolvedScript { found, terms, folder, skill_text } = resolved;
     let script = &found.script;
     let file = script.file.clone();

@@ -97,7 +97,8 @@ impl Input {
     /// Replaces real paths below the working folder with those that the script sees.
     pub fn translate_paths(&mut self, working_folder: &Path) {
         let canonical = working_folder.canonicalize().ok();
-        let folders: Vec<&str> = [Some(working_folder), canonical.as_deref()].into_iter().flatten().filter_map(Path::to_str).collect();
+        let folders: Vec<&str> =
+            [Some(working_folder), canonical.as_deref()].into_iter().flatten().filter_map(Path::to_str).collect();
         for text in self.argv.iter_mut().chain(self.named.values_mut()) {
             if let Some(translated) = folders.iter().find_map(|folder| translated(text, folder)) {
                 *text = translated;
@@ -128,7 +129,11 @@ fn normalized(path: &str) -> Option<String> {
 /// Translates a path, or the value of an option such as `--out=PATH`, if it names `folder` or something below it.
 fn translated(text: &str, folder: &str) -> Option<String> {
     let folder = folder.trim_end_matches('/');
-    let below = |path: &str| path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| format!("/work{rest}"));
+    let below = |path: &str| {
+        path.strip_prefix(folder)
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            .map(|rest| format!("/work{rest}"))
+    };
     below(text).or_else(|| {
         let (option, value) = text.split_once('=').filter(|(option, _)| option.starts_with('-'))?;
         Some(format!("{option}={}", below(value)?))
@@ -147,8 +152,23 @@ mod tests {
     #[test]
     fn paths_of_files_are_relative_and_do_not_climb() {
         for path in [
-            "", ".", "/", "/etc/passwd", "..", "../a", "a/../../b", "a/../b", "a/", "a/.", "C:\\a", "c:/a", "a\\b", "a\0b",
-            "a\nb", &"x".repeat(256), &"x/".repeat(3000),
+            "",
+            ".",
+            "/",
+            "/etc/passwd",
+            "..",
+            "../a",
+            "a/../../b",
+            "a/../b",
+            "a/",
+            "a/.",
+            "C:\\a",
+            "c:/a",
+            "a\\b",
+            "a\0b",
+            "a\nb",
+            &"x".repeat(256),
+            &"x/".repeat(3000),
         ] {
             assert!(with_files(&[path]).check().is_err(), "{path:?}");
         }

@@ -48,11 +48,11 @@ use library::roots::SkillRoot;
 use outputs::{OutputFile, Outputs};
 use sandbox::clock_rng::ClockRng;
 use sandbox::denials::Denials;
-use sandbox::files::{FileError, Files};
 use sandbox::files::disk::Disk;
 use sandbox::files::frozen::Frozen;
 use sandbox::files::memory::{Memory, Quota};
 use sandbox::files::overlay::Overlay;
+use sandbox::files::{FileError, Files};
 use sandbox::gate::Gate;
 use sandbox::output::Output;
 use sandbox::state::Capabilities;
@@ -329,7 +329,13 @@ impl Scripts {
         }
         let file = format!("/skill/{}", script.file);
         let mut variables = access.variables;
-        let fixed = [("SKILL_DIR", "/skill"), ("SKILL_PATH", &*policy.skill_path), ("PWD", "/work"), ("HOME", "/tmp"), ("TMPDIR", "/tmp")];
+        let fixed = [
+            ("SKILL_DIR", "/skill"),
+            ("SKILL_PATH", &*policy.skill_path),
+            ("PWD", "/work"),
+            ("HOME", "/tmp"),
+            ("TMPDIR", "/tmp"),
+        ];
         variables.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let interpreter = is_cpython.then(|| "python3".to_owned());
         let capabilities = Capabilities {
@@ -352,10 +358,7 @@ fn unrecorded(error: AuditError) -> ScriptError {
 }
 
 /// Adds the files of a call to a folder of the sandbox.
-fn add_files(
-    files: &[InputFile],
-    mut add: impl FnMut(&str, Bytes) -> Result<(), FileError>,
-) -> Result<(), Denied> {
+fn add_files(files: &[InputFile], mut add: impl FnMut(&str, Bytes) -> Result<(), FileError>) -> Result<(), Denied> {
     for (index, InputFile { path, bytes }) in files.iter().enumerate() {
         let path = path.clone();
         add(&path, bytes.clone()).map_err(|_| Denied::Input(InputError::OfSkill { index, path }))?;

@@ -58,7 +58,11 @@ impl Outputs {
             if !is_wanted {
                 continue;
             }
-            let read = if outputs.files.len() < MAX_FILES && size <= room { read(files, &guest_path, size).ok() } else { None };
+            let read = if outputs.files.len() < MAX_FILES && size <= room {
+                read(files, &guest_path, size).ok()
+            } else {
+                None
+            };
             match read {
                 Some(bytes) => {
                     room -= bytes.len() as u64;
@@ -93,7 +97,8 @@ fn path_for_caller(path: &GuestPath) -> String {
 
 /// Reads at most the size that was announced, also from a file that grows meanwhile.
 fn read(files: &mut Files, path: &GuestPath, size: u64) -> Result<Bytes, FileError> {
-    let file = files.open(&GuestPath::default(), path.as_str(), OpenMode::default())?.file.ok_or(FileError::IsAFolder)?;
+    let file =
+        files.open(&GuestPath::default(), path.as_str(), OpenMode::default())?.file.ok_or(FileError::IsAFolder)?;
     let mut bytes = vec![0; usize::try_from(size).map_err(|_| FileError::Full)?];
     let mut length = 0;
     while length < bytes.len() {

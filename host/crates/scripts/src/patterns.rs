@@ -22,7 +22,8 @@ pub struct InvalidPattern(String);
 impl Pattern {
     pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let plain = text.strip_prefix("/work/").unwrap_or(text);
-        let names: Vec<String> = plain.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect();
+        let names: Vec<String> =
+            plain.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect();
         if names.is_empty() || text.len() > MAX_LENGTH || text.contains('\0') || names.iter().any(|name| name == "..") {
             return Err(InvalidPattern(text.to_owned()));
         }
@@ -60,7 +61,9 @@ fn matches_names(pattern: &[String], names: &[&str]) -> bool {
                     return name < names.len();
                 }
             }
-            Some(part) if names.get(name).is_some_and(|name| matches_name(part, name)) => (at, name) = (at + 1, name + 1),
+            Some(part) if names.get(name).is_some_and(|name| matches_name(part, name)) => {
+                (at, name) = (at + 1, name + 1)
+            }
             Some(_) => match retry {
                 Some((star, from)) if from < names.len() => {
                     retry = Some((star, from + 1));

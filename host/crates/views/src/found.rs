@@ -102,7 +102,12 @@ impl FoundView {
 
 impl FoundView {
     /// The answer as a person on this machine sees it.
-    pub async fn local(found: Found, catalog: &Catalog, options: &Options, roots: &[SkillRoot]) -> Result<Self, AskError> {
+    pub async fn local(
+        found: Found,
+        catalog: &Catalog,
+        options: &Options,
+        roots: &[SkillRoot],
+    ) -> Result<Self, AskError> {
         let address = match &found {
             Found::Matched(found) => found.candidate.address.clone(),
             _ => return Ok(Self::plain(found)),
@@ -119,7 +124,12 @@ impl FoundView {
     }
 
     /// Adds files, and the scripts among them that the skill does not declare. `runtime` names what runs a script.
-    fn with_listing(mut self, on_disk: ListingView, runnable: &[String], runtime: impl Fn(&str) -> Option<String>) -> Self {
+    fn with_listing(
+        mut self,
+        on_disk: ListingView,
+        runnable: &[String],
+        runtime: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         if let Self::Matched { scripts, inherited_scripts, listing, .. } = &mut self {
             let undeclared = runnable.iter().filter(|file| !scripts.iter().any(|script| script.file == **file));
             let undeclared: Vec<ScriptView> = undeclared.map(|file| ScriptView::undeclared(file)).collect();

@@ -33,9 +33,7 @@ impl Host {
         let folder = std::env::vars().find(|(name, _)| name == "PWD").map(|(_, folder)| folder);
         Self {
             main: main.to_owned(),
-            folder: RefCell::new(
-                folder.filter(|folder| folder.starts_with('/')).unwrap_or_else(|| "/work".to_owned()),
-            ),
+            folder: RefCell::new(folder.filter(|folder| folder.starts_with('/')).unwrap_or_else(|| "/work".to_owned())),
             indentation: RefCell::default(),
             started: Instant::now(),
             events,

@@ -29,8 +29,7 @@ pub fn run(file: &str) -> u8 {
     let Shell { mut bash, runtime, fresh, is_copy } = shell::take();
     bash.restore_shell_state(&with_environment(fresh, file, std::env::vars().collect()));
     // The first argument is the script itself.
-    let mut options =
-        ExecOptions::new().arg0(file).positional(std::env::args().skip(1)).streaming(output::callback());
+    let mut options = ExecOptions::new().arg0(file).positional(std::env::args().skip(1)).streaming(output::callback());
     let mut stdin = Vec::new();
     if std::io::stdin().read_to_end(&mut stdin).is_ok() && !stdin.is_empty() {
         options = options.stdin(stdin);

@@ -29,8 +29,11 @@ impl Tool for GetSkill {
     const PURPOSE: &'static str = "Get the team's instructions for a task, with everything they inherit. Call it before you \
         begin work: describe the task in `context` and follow what comes back. If the answer is `ambiguous`, call again \
         with the `skill_path` of one candidate.";
-    const HINTS: Hints =
-        &[(ToolName::Skill, "load a skill whose name you know"), (ToolName::SkillsSearch, "look for a word"), (ToolName::RunScript, "run one of its `scripts` with arguments and files")];
+    const HINTS: Hints = &[
+        (ToolName::Skill, "load a skill whose name you know"),
+        (ToolName::SkillsSearch, "look for a word"),
+        (ToolName::RunScript, "run one of its `scripts` with arguments and files"),
+    ];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let Self { context, skill_path: chosen, include_assets } = self;

@@ -111,7 +111,9 @@ impl Tool for RunScript {
             })
         };
         match answer {
-            Err(ScriptError::Denied(Denied::Input(error))) if error.is_out_of_range() => Err(invalid(error.to_string())),
+            Err(ScriptError::Denied(Denied::Input(error))) if error.is_out_of_range() => {
+                Err(invalid(error.to_string()))
+            }
             Err(error @ (ScriptError::Denied(_) | ScriptError::Busy)) => {
                 Ok(answer::refused(error.for_audience(server.audience())))
             }
@@ -163,7 +165,9 @@ impl RunScript {
 pub fn gone(uri: &str) -> String {
     let uri = printable(uri);
     if kept::is_run_uri(&uri) {
-        format!("`{uri}` is not kept, or is not yours: files of a run are kept for ten minutes\nhint: run the script again")
+        format!(
+            "`{uri}` is not kept, or is not yours: files of a run are kept for ten minutes\nhint: run the script again"
+        )
     } else {
         format!("`{uri}` is not a file of a run\nhint: use a `uri` from the `files` of an earlier `run_script`")
     }

@@ -203,7 +203,8 @@ fn answer(server: &Server, skill: &FoundSkill, path: &str, content: Content) -> 
             if more > 0 {
                 text = format!("{text}\n… and {}: request a folder", counted(more, "more file"));
             }
-            let runtime = |file: &String| Some(format!("{file} ({})", server.scripts.runtime_of(file, server.audience())?));
+            let runtime =
+                |file: &String| Some(format!("{file} ({})", server.scripts.runtime_of(file, server.audience())?));
             let runnable: Vec<String> = runnable.iter().filter_map(runtime).take(MAX_QUOTED).collect();
             if !runnable.is_empty() && server.surface.tools.contains(&ToolName::RunScript) {
                 text = format!("{text}\n\nrun_script runs: {}", runnable.join(", "));

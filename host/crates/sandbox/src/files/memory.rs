@@ -235,7 +235,10 @@ impl Memory {
         }
         let slot = Some(QuotaSlot::take(self.quota.as_ref())?);
         let content = Content { bytes: Stored::Fixed(bytes), modified: SystemTime::now() };
-        self.insert(path, Node::File(Arc::new(MemoryFile { content: Mutex::new(content), number: next_number(), slot })))
+        self.insert(
+            path,
+            Node::File(Arc::new(MemoryFile { content: Mutex::new(content), number: next_number(), slot })),
+        )
     }
 
     fn find(&self, path: &str) -> Result<&Node, FileError> {

@@ -49,7 +49,8 @@ impl Descriptor {
 impl Descriptors {
     pub fn new(stdin: Bytes, stdout: Output, stderr: Output) -> Self {
         let output = DescriptorKind::Output;
-        let initial = [DescriptorKind::Input(MemoryFile::fixed(stdin)), output(stdout), output(stderr), DescriptorKind::Folder];
+        let initial =
+            [DescriptorKind::Input(MemoryFile::fixed(stdin)), output(stdout), output(stderr), DescriptorKind::Folder];
         let open = initial.map(|kind| Some(Descriptor::new(kind, GuestPath::default(), false)));
         Self { open: open.into(), listing: None }
     }

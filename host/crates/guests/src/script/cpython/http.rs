@@ -51,14 +51,18 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
         },
     )?;
     // A negative length discards the reply.
-    linker.func_wrap("bashkit", "http_take", |mut call: Call<'_>, into: u32, length: i32| -> wasmtime::Result<i32> {
-        let reply = std::mem::take(&mut call.data_mut().reply);
-        let fits = usize::try_from(length).is_ok_and(|length| length == reply.len());
-        if fits {
-            memory(&mut call)?.write(&mut call, into as usize, &reply)?;
-        }
-        Ok(i32::from(!fits && length >= 0))
-    })?;
+    linker.func_wrap(
+        "bashkit",
+        "http_take",
+        |mut call: Call<'_>, into: u32, length: i32| -> wasmtime::Result<i32> {
+            let reply = std::mem::take(&mut call.data_mut().reply);
+            let fits = usize::try_from(length).is_ok_and(|length| length == reply.len());
+            if fits {
+                memory(&mut call)?.write(&mut call, into as usize, &reply)?;
+            }
+            Ok(i32::from(!fits && length >= 0))
+        },
+    )?;
     Ok(())
 }
 
