@@ -63,6 +63,10 @@ impl Contents {
         Ok(Self { files })
     }
 
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
     pub fn get(&self, path: &Path) -> Option<TreeFile> {
         self.files.get(path).copied()
     }

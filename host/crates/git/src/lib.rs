@@ -24,9 +24,11 @@ mod sync;
 mod transport;
 mod worktree;
 
+pub use contents::Contents;
 pub use error::SyncError;
 pub use repositories::{Outcome, Repositories, SyncReport};
 pub use sync::SyncMode;
+pub use transport::{Received, Refusal};
 
 use crate::options::{Network, Options, Remote};
 use git2::ConfigLevel;

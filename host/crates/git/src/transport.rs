@@ -6,10 +6,10 @@
 mod received;
 mod session;
 
+pub use received::{Received, Refusal};
 pub use session::HttpSession;
 
 use git2::transport::{Service, SmartSubtransport, SmartSubtransportStream, Transport};
-use received::Received;
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
