@@ -126,7 +126,7 @@ mod tests {
 
     fn caller(name: &str) -> Caller {
         let client = Client { name: name.to_owned(), version: "1".to_owned() };
-        Caller { principal: Principal::Operator, client: Some(client) }
+        Caller { principal: Principal::Operator, client: Some(client), session: None }
     }
 
     fn file(path: &str, size: usize) -> OutputFile {
