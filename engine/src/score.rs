@@ -124,8 +124,7 @@ impl Keywords {
         }
     }
 
-    /// Returns every skill with at least one match, best first: by base, then root, then priority, then position. No root has a
-    /// say over the skills of another.
+    /// Returns every skill with at least one match, best first: by base, then priority within a root, then position.
     pub fn rank(&self, tokens: &[String]) -> Vec<Fit> {
         let mut hits = vec![0; self.count.len()];
         let by_keyword = self.matched(tokens).into_iter().flat_map(|keyword| &self.holders[keyword]);
@@ -150,14 +149,27 @@ impl Keywords {
     }
 
     fn sorted(&self, mut fits: Vec<Fit>) -> Vec<Fit> {
-        fits.sort_by(|left, right| {
-            let priority = |fit: &Fit| self.priority[fit.skill];
-            (right.base.total_cmp(&left.base))
-                .then(self.root[left.skill].cmp(&self.root[right.skill]))
-                .then(priority(right).total_cmp(&priority(left)))
-                .then(left.skill.cmp(&right.skill))
-        });
+        fits.sort_by(|left, right| right.base.total_cmp(&left.base).then(left.skill.cmp(&right.skill)));
+        for ties in fits.chunk_by_mut(|left, right| left.base.total_cmp(&right.base).is_eq()) {
+            self.sort_ties(ties);
+        }
         fits
+    }
+
+    /// Orders equal skills by priority, each in one of the places that its root has by position: no root has a say over the
+    /// skills of another.
+    fn sort_ties(&self, ties: &mut [Fit]) {
+        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (place, fit) in ties.iter().enumerate() {
+            places.entry(self.root[fit.skill]).or_default().push(place);
+        }
+        for places in places.into_values() {
+            let mut ordered: Vec<Fit> = places.iter().map(|place| ties[*place].clone()).collect();
+            ordered.sort_by(|left, right| self.priority[right.skill].total_cmp(&self.priority[left.skill]));
+            for (place, fit) in places.into_iter().zip(ordered) {
+                ties[place] = fit;
+            }
+        }
     }
 
     /// Returns the score of one skill, which may be 0.

@@ -123,7 +123,7 @@ fn a_change_of_the_settings_of_any_root_invalidates_an_earlier_match() {
 fn a_root_has_no_say_over_the_skills_of_another() {
     let skill = |priority: u32| format!("---\nkeywords: [deploy]\ndescription: d\npriority: {priority}\n---\n");
     let trusted = library(&[("ours.md", &skill(0))]);
-    let hostile = library(&[("a.md", &skill(1_000_000)), ("b.md", &skill(0)), ("c.md", &skill(0))]);
+    let hostile = library(&[("a.md", &skill(0)), ("z.md", &skill(1_000_000))]);
     write_settings(hostile.path(), "matching: {ambiguity_threshold: 0, max_results: 2, min_score: 0}\n");
     for (first, second) in [(&trusted, &hostile), (&hostile, &trusted)] {
         let mut session = serve(first.path()).arg(second.path()).start();
@@ -133,12 +133,10 @@ fn a_root_has_no_say_over_the_skills_of_another() {
     let answer = session.call_json("get_skill", json!({"context": "deploy"}));
     let paths: Vec<&str> =
         answer["candidates"].as_array().unwrap().iter().map(|one| one["skill_path"].as_str().unwrap()).collect();
-    assert_eq!(paths, ["ours", "a", "b"]);
+    assert_eq!(paths, ["z", "ours", "a"]);
     write_settings(hostile.path(), "matching: {ambiguity_threshold: 1}\n");
     std::fs::write(hostile.path().join("a.md"), "---\nkeywords: [deploy, ship]\ndescription: d\n---\n").unwrap();
-    for file in ["b.md", "c.md"] {
-        std::fs::remove_file(hostile.path().join(file)).unwrap();
-    }
+    std::fs::remove_file(hostile.path().join("z.md")).unwrap();
     assert_eq!(match_outcome(&mut session), "ours");
 }
 

@@ -5,7 +5,8 @@
 //! when to scan.
 //!
 //! Start reading with [`roots`] and [`snapshot`]; then [`scan`], which makes one snapshot from another, and [`sync_cookie`],
-//! which tells it the dirty paths that [`watch`] saw. Scripts and clients read files through [`resources`].
+//! which tells it the dirty paths that [`watch`] saw. Scripts and clients read files through [`resources`]. All of them follow
+//! links with [`links`].
 
 pub mod files;
 pub mod frozen;

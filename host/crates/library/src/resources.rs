@@ -49,7 +49,7 @@ impl ResourceFolder {
         if path.is_empty() {
             return Ok(self.clone());
         }
-        if self.leads_to_hidden(path) {
+        if self.is_link_to_hidden(path) {
             return Err(ReadError::OutsideRoot);
         }
         match self {
@@ -71,7 +71,7 @@ impl ResourceFolder {
 
     /// Returns what is at a path, through links that do not lead to hidden files.
     pub fn target(&self, path: &str) -> Option<Target> {
-        if self.leads_to_hidden(path) {
+        if self.is_link_to_hidden(path) {
             return None;
         }
         match self {
@@ -94,7 +94,7 @@ impl ResourceFolder {
 
     /// Lists a folder, in any order. Refuses links to hidden folders.
     pub fn entries(&self, path: &str) -> io::Result<Vec<Entry>> {
-        if self.leads_to_hidden(path) {
+        if self.is_link_to_hidden(path) {
             return Err(io::ErrorKind::NotFound.into());
         }
         match self {
@@ -109,6 +109,11 @@ impl ResourceFolder {
             Self::OnDisk(folder) => reading::leads_to_hidden(folder, path),
             Self::Frozen(folder) => folder.leads_to_hidden(path),
         }
+    }
+
+    /// Whether a path that is not hidden has a hidden target.
+    fn is_link_to_hidden(&self, path: &str) -> bool {
+        !path.split('/').any(reading::is_hidden) && self.leads_to_hidden(path)
     }
 
     /// Returns the sorted names of the regular files directly inside a folder, without hidden ones.
