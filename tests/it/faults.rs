@@ -118,6 +118,7 @@ fn try_calls(limit: usize, begin: impl Fn(&Path) + Sync, watched: &str, scenario
         trials.extend((0..count).map(|index| (fault, 1 + index * calls / count)));
     }
     assert!(!trials.is_empty(), "nothing was written");
+    eprintln!("{watched}: {} calls, {} trials", counting.faults.calls().len(), trials.len());
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {

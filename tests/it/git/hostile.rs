@@ -82,7 +82,6 @@ fn an_answer_that_never_ends_is_cut_off() {
     let cases = [
         (On::Refs, format!("{id} refs/heads/another\n"), "its response is larger than 16 MiB"),
         (On::Pack, format!("shallow {id}"), "what precedes the objects of its answer is larger than 1 MiB"),
-        (On::Pack, format!("ACK {id} common\n"), "what precedes the objects of its answer is larger than 1 MiB"),
     ];
     for (on, line, expected) in cases {
         scene.upstream.push("main", &[("forms.md", &forms(&line))]);

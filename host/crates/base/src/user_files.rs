@@ -123,6 +123,7 @@ pub fn lock(path: &Path) -> io::Result<File> {
 }
 
 /// Like [`lock`], with another timeout. The error for a lock that is not free in time is [`io::ErrorKind::TimedOut`].
+#[expect(clippy::disallowed_methods, reason = "no event tells when another process releases a lock")]
 pub fn lock_within(path: &Path, timeout: Duration) -> io::Result<File> {
     let (file, start, mut pause) = (lock_file(path)?, Instant::now(), Duration::from_micros(100));
     loop {

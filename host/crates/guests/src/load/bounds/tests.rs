@@ -32,7 +32,7 @@ fn programs_that_take_long_to_compile_are_refused() {
         (nasty::segments(50_000), "its globals and segments take at least "),
         (nasty::tables(50, 1_000_000), "it has at least 5000000 table entries, and the limit is 4194304"),
         (nasty::images(90), "it has at least 90 memories, and the limit is 4"),
-        (nasty::nested_components(20), "instances of components, and the limit is 16"),
+        (nasty::nested_components(20), "components, and the limit is 16"),
         (nasty::nested_code(), "the components nested in it have code"),
     ] {
         let fault = check_content(&program).expect_err(excess);
