@@ -180,13 +180,6 @@ fn finish(mut command: Command) -> Output {
     let Ok(mut child) = spawned else {
         return Output { code: None, stdout: String::new(), stderr: "not found".to_owned() };
     };
-    fn reader(stream: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<String> {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = stream.expect("a pipe").take(4 << 20).read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
-        })
-    }
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let deadline = Instant::now() + TIME_LIMIT;
     let code = loop {
@@ -220,4 +213,13 @@ fn normalized(text: &str, folder: &str) -> String {
         }
     }
     plain.join(" ")
+}
+
+/// Reads a pipe to its end on another thread.
+fn reader(stream: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.expect("a pipe").take(4 << 20).read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
 }

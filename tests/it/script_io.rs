@@ -88,7 +88,7 @@ fn arguments_and_input_reach_scripts_of_every_language() {
         assert_eq!(silent["stdout"], "\n", "{file}: {}", silent["stderr"]);
     }
     let result = run(&mut session, "echo.wasm", input);
-    let expected = "/skill/echo.wasm\0in.csv\0--out\0a b\0\0é'\"$x\05\0true\0one\ntwo é\n";
+    let expected = "/skill/echo.wasm\0in.csv\0--out\0a b\0\0é'\"$x\x005\0true\0one\ntwo é\n";
     assert_eq!(result["stdout"], expected);
 }
 

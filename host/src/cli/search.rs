@@ -80,7 +80,9 @@ fn highlighted(text: &str, words: &[&str], output: Output) -> String {
     let letters: Vec<(Shown, bool)> = Escapes::of(text).zip(is_match).collect();
     let piece = |piece: &[(Shown, bool)]| {
         let mut shown = String::new();
-        piece.iter().for_each(|(letter, _)| letter.add_to(&mut shown));
+        for (letter, _) in piece {
+            letter.add_to(&mut shown);
+        }
         if piece[0].1 { output.paint(Tone::Match, &shown) } else { shown }
     };
     letters.chunk_by(|(_, left), (_, right)| left == right).map(piece).collect()

@@ -39,7 +39,7 @@ struct FileView {
 
 enum Text {
     File(Box<FileView>),
-    Aggregated(Box<Answer>, FoundView),
+    Aggregated(Box<Answer>, Box<FoundView>),
 }
 
 pub fn run(arguments: Show) -> anyhow::Result<ExitCode> {
@@ -69,7 +69,7 @@ async fn find(app: &App, name: &str, aggregated: bool) -> anyhow::Result<Result<
     Ok(match found {
         Ok(found) => {
             let view = FoundView::local(found.clone(), &app.catalog, &app.config.scripts, &app.terms.roots).await?;
-            Ok(Text::Aggregated(Box::new(found), view))
+            Ok(Text::Aggregated(Box::new(found), Box::new(view)))
         }
         Err(error) => Err(error),
     })

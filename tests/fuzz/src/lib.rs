@@ -10,6 +10,8 @@
 //!   compiled by a C++ compiler. New inputs go to `target/fuzz/TARGET`, and one that fails to `target/fuzz/TARGET-failures`:
 //!   copy it to the corpus together with the fix.
 
+#![expect(clippy::format_push_string, clippy::single_match_else, reason = "short texts, and the likely case first")]
+
 mod audit;
 mod config;
 mod front_matter;

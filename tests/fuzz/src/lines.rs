@@ -16,7 +16,7 @@ pub fn lines(bytes: &[u8]) {
         let answers = answers(line);
         match message {
             Some(Value::Object(_)) if has("method") && !has("id") => {
-                assert_eq!(answers, 0, "a notification is answered")
+                assert_eq!(answers, 0, "a notification is answered");
             }
             // An answer of the client may be accepted or rejected.
             Some(Value::Object(_)) if !has("method") => assert!(answers <= 1),

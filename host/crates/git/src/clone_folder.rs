@@ -162,7 +162,10 @@ pub fn remove_unfinished_objects(repository: &Repository) {
     for folder in [objects.join("pack"), objects] {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            if ["pack_git2_", "tmp_object_git2_", "streamed_git2_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            if ["pack_git2_", "tmp_object_git2_", "streamed_git2_"]
+                .iter()
+                .any(|prefix| name.to_string_lossy().starts_with(prefix))
+            {
                 let _ = std::fs::remove_file(entry.path());
             }
         }

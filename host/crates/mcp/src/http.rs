@@ -100,13 +100,12 @@ impl Handler {
         let now = Instant::now();
         match self.guard.check(head) {
             Ok(()) if self.requests.take(peer, now) => Ok(()),
-            Ok(()) => Err(Refusal::TooMany),
             Err(refusal) if !refusal.is_unauthorized() => Err(refusal),
             Err(refusal) if self.unauthorized.take(peer, now) => {
                 tracing::warn!("refused a request from {peer}: {refusal}");
                 Err(refusal)
             }
-            Err(_) => Err(Refusal::TooMany),
+            Ok(()) | Err(_) => Err(Refusal::TooMany),
         }
     }
 

@@ -65,7 +65,7 @@ use tokio::sync::Semaphore;
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long the shutdown waits for cancelled scripts.
-const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
 /// Each request holds a script of some megabytes, or a whole skill, while it reads.
 const MAX_READING: usize = 2;
@@ -180,20 +180,19 @@ impl Scripts {
         let queued = self.queue(&request)?;
         let check = async || self.checked(&request, check::check(&self.inner, &request, &call.cancelled)).await;
         let mut checked = check().await?;
-        let _slot = match self.inner.slots.try_acquire() {
-            Ok(slot) => Some(slot),
-            Err(_) => {
-                // The bytes that were checked are the bytes that run, so what waits without them is checked again.
-                drop(checked);
-                let slot = self.slot(call).await;
-                checked = check().await?;
-                slot
-            }
+        let _slot = if let Ok(slot) = self.inner.slots.try_acquire() {
+            Some(slot)
+        } else {
+            // The bytes that were checked are the bytes that run, so what waits without them is checked again.
+            drop(checked);
+            let slot = self.slot(call).await;
+            checked = check().await?;
+            slot
         };
         drop(queued);
         let Checked { policy, guest, script, access, input, wanted } = checked;
         let source = script.bytes.clone();
-        let job = self.job(&policy, guest, script, access, input)?;
+        let job = self.job(&policy, guest, &script, access, input)?;
         let began = self.inner.record.begin(record::run_entry(&policy)).await.map_err(unrecorded)?;
         let running = self.inner.world.run(job, call.cancelled.clone());
         tokio::pin!(running);
@@ -291,7 +290,7 @@ impl Scripts {
         &self,
         policy: &Policy,
         guest: Guest,
-        script: check::Script,
+        script: &check::Script,
         access: policy::GrantedAccess,
         input: Input,
     ) -> Result<Job, Denied> {
@@ -353,6 +352,7 @@ impl Scripts {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn unrecorded(error: AuditError) -> ScriptError {
     ScriptError::Unrecorded(LocalReason(error.to_string()))
 }

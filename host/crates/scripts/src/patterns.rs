@@ -62,7 +62,7 @@ fn matches_names(pattern: &[String], names: &[&str]) -> bool {
                 }
             }
             Some(part) if names.get(name).is_some_and(|name| matches_name(part, name)) => {
-                (at, name) = (at + 1, name + 1)
+                (at, name) = (at + 1, name + 1);
             }
             Some(_) => match retry {
                 Some((star, from)) if from < names.len() => {

@@ -204,7 +204,7 @@ fn open_below(base: &Path, path: &Path, create: bool) -> Result<Target, OpenErro
     let folder = open_folder(&folder, below.parent().unwrap_or(Path::new("")), create);
     let folder = folder.map_err(|error| match error {
         OpenError::Link(link) => OpenError::Link(base.join(link)),
-        failed => failed,
+        failed @ OpenError::Failed(_) => failed,
     })?;
     Ok(Target { folder, name: below.file_name().unwrap_or_default().to_owned() })
 }

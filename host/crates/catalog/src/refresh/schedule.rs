@@ -75,16 +75,14 @@ impl Occasions {
     /// Notes the end of a refresh for this occasion, or for a request. Returns whether the disk is quiet and everything on it is
     /// served.
     pub fn finished(&mut self, occasion: Option<Occasion>, is_new: bool, now: Instant) -> bool {
-        match occasion {
-            Some(occasion) => occasion == Occasion::Events || self.is_quiet(),
-            None => {
-                // What a request found may be part of something that still goes on.
-                if is_new {
-                    self.disturbed(now);
-                }
-                false
+        let Some(occasion) = occasion else {
+            // What a request found may be part of something that still goes on.
+            if is_new {
+                self.disturbed(now);
             }
-        }
+            return false;
+        };
+        occasion == Occasion::Events || self.is_quiet()
     }
 
     /// Whether there were no events since the last occasion because of them.

@@ -306,7 +306,7 @@ fn redirected_base(base: &str, location: &str) -> Result<String, &'static str> {
         return Err("it is not an HTTP address");
     };
     let (is_encrypted, host) = (scheme == "https", host.as_str());
-    if base.starts_with("https://") && !is_encrypted || !is_encrypted && !is_loopback(host) {
+    if !is_encrypted && (base.starts_with("https://") || !is_loopback(host)) {
         return Err("it is not encrypted");
     }
     if host.contains('@') {

@@ -409,6 +409,7 @@ fn within(what: &'static str, count: u64, limit: u64) -> Result<(), Fault> {
     if count > limit { Err(Fault::Complex(Excess::Count { what, count, limit })) } else { Ok(()) }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn invalid(error: wasmparser::Error) -> Fault {
     Fault::Invalid(error.message().to_owned())
 }

@@ -72,7 +72,7 @@ impl Patch {
                     }
                     if target != document_path(&known.folders, path) {
                         update(&|folder| {
-                            drop(folder.links.insert(name.to_owned(), Ok(LinkTarget::File(target.clone()))))
+                            drop(folder.links.insert(name.to_owned(), Ok(LinkTarget::File(target.clone()))));
                         });
                     }
                     if is_listed {
