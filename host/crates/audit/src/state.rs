@@ -1,5 +1,5 @@
 //! The state of the record, in a file beside the key: which lines there must be, what rotation removed, and how often refusals
-//! were repeated. Whoever can only change the folder of the record cannot roll it back.
+//! were repeated. Write access to the folder of the record alone does not suffice to roll it back.
 
 use crate::chain::text_of;
 use crate::disk;
