@@ -97,6 +97,11 @@ fn at_every_call(files: &[(&str, &str)], watched: &str, scenario: impl Fn(&Trial
     try_calls(MAX_TRIALS, |folder| write_files(folder, files), watched, scenario);
 }
 
+#[expect(clippy::disallowed_methods, reason = "the switch of `just faults`")]
+fn tries_every_call() -> bool {
+    std::env::var("FAULTS").is_ok_and(|which| which == "all")
+}
+
 /// Runs a scenario without faults, to count its calls below the folder `watched`, and then once for each fault and call, but
 /// at most `limit` calls.
 fn try_calls(limit: usize, begin: impl Fn(&Path) + Sync, watched: &str, scenario: impl Fn(&Trial) + Sync) {
@@ -110,7 +115,7 @@ fn try_calls(limit: usize, begin: impl Fn(&Path) + Sync, watched: &str, scenario
     };
     let counting = prepare(None);
     scenario(&counting);
-    let limit = if std::env::var("FAULTS").is_ok_and(|which| which == "all") { usize::MAX } else { limit };
+    let limit = if tries_every_call() { usize::MAX } else { limit };
     let mut trials: Vec<(Fault, usize)> = Vec::new();
     for fault in Fault::ALL {
         let calls = counting.faults.concerned(fault);

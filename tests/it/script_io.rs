@@ -55,9 +55,10 @@ fn run(session: &mut Session, file: &str, more: Value) -> Value {
 }
 
 fn request(file: &str, more: Value) -> Value {
-    let mut request = json!({"skill_path": "tool", "file": file});
-    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    request
+    let Value::Object(mut request) = more else { panic!("{more} is not a map") };
+    request.insert("skill_path".to_owned(), "tool".into());
+    request.insert("file".to_owned(), file.into());
+    request.into()
 }
 
 fn refusal(session: &mut Session, file: &str, more: Value) -> String {

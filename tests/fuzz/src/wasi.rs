@@ -229,7 +229,10 @@ impl Numbers<'_> {
         let number = self.number();
         match kind {
             ValType::I64 => Val::I64(number.cast_signed()),
-            _ => Val::I32((number & u64::from(u32::MAX)) as u32 as i32),
+            _ => {
+                let [a, b, c, d, ..] = number.to_le_bytes();
+                Val::I32(i32::from_le_bytes([a, b, c, d]))
+            }
         }
     }
 }

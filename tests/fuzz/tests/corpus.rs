@@ -69,7 +69,10 @@ fn vary(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
             0 if at < input.len() => input[at] ^= 1 << random.below(8),
             1 if at < input.len() => input[at] = u8::try_from(random.below(256)).unwrap(),
             2 => drop(input.drain(random.part(input.len()))),
-            3 => insert(input, at, &input[random.part(input.len())].to_vec()),
+            3 => {
+                let part = input[random.part(input.len())].to_vec();
+                input.splice(at..at, part);
+            }
             4 => insert(input, at, &other[random.part(other.len())]),
             _ => insert(input, at, PARTS[random.below(PARTS.len())]),
         }

@@ -44,7 +44,9 @@ fn half_open_connections_do_not_keep_clients_out() {
         let clients: Vec<_> = (0..100).map(|_| scope.spawn(|| still_answers(&server))).collect();
         // Fewer than there are places, so none of the clients is ever the oldest without a request.
         half_open.extend((0..300).map(|number| open(texts[number % texts.len()])));
-        clients.into_iter().for_each(|client| client.join().unwrap());
+        for client in clients {
+            client.join().unwrap();
+        }
     });
     assert!(half_open[0].is_closed());
     let log = server.session.log();

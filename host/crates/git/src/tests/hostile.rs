@@ -153,7 +153,7 @@ fn many_files_in_a_folder_with_a_long_name_are_refused() {
     let entries: Vec<(&str, &[u8], Oid)> = names.iter().map(|name| ("100644", name.as_bytes(), blob)).collect();
     let mut tree = scene.raw_tree(&entries);
     for _ in 0..2 {
-        tree = scene.raw_tree(&[("40000", &[b'a'; 60_000], tree)]);
+        tree = scene.raw_tree(&[("40000", &vec![b'a'; 60_000], tree)]);
     }
     scene.push_tree("main", tree, None);
     let error = scene.sync_error();

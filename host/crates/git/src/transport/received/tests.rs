@@ -70,7 +70,7 @@ fn whatever_libgit2_might_read_differently_is_refused() {
 #[test]
 fn a_delta_is_measured_by_its_result() {
     let mut pack = Builder::default();
-    let base = pack.object(BLOB, &[0; 1 << 20]);
+    let base = pack.object(BLOB, &vec![0; 1 << 20]);
     pack.repeated(base, 1 << 20, 1 << 20, 65);
     let Err(Refusal::TooLarge(reason)) = check(&answer(&pack.finish())) else { panic!("it passed") };
     assert_eq!(reason, "it sends an object of 68157440 bytes, and the limit is 64 MiB");
