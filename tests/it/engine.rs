@@ -202,7 +202,7 @@ fn a_file_that_is_not_an_engine_is_refused_with_one_clear_message() {
     let cases: [(&str, Vec<u8>, &str); 5] = [
         ("text.wasm", b"hello".to_vec(), "is not a WebAssembly component"),
         ("module.wasm", b"\0asm\x01\0\0\0".to_vec(), "is not a WebAssembly component"),
-        ("empty.wasm", b"\0asm\x0d\0\x01\0".to_vec(), "exports nothing instead of `skillcell:plugin/catalog@0.1.0`"),
+        ("empty.wasm", b"\0asm\x0d\0\x01\0".to_vec(), "exports nothing instead of `skillcell:plugin/catalog@0.1.1`"),
         ("other.wasm", exporting("acme:thing/run@1.0.0"), "exports `acme:thing/run@1.0.0`"),
         ("newer.wasm", exporting("skillcell:plugin/catalog@0.2.0"), "is built for `skillcell:plugin/catalog@0.2.0`"),
     ];

@@ -32,6 +32,7 @@ mod roots;
 mod runtimes;
 mod sandbox;
 mod scorers;
+mod nested;
 mod script_io;
 mod scripts;
 mod shutdown;

@@ -56,7 +56,7 @@ fn the_text_report_has_the_digest_to_pin_and_what_was_tried() {
     for part in [
         "of world `scorer`",
         &digest,
-        "skillcell:plugin/log@0.1.0",
+        "skillcell:plugin/log@0.1.1",
         "the same answers again",
         "with 1000 skills",
         "\nno problems\n",

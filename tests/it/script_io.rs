@@ -44,13 +44,13 @@ const ECHO_WAT: &str = r#"(module
     (drop (call $write (i32.const 1) (i32.const 16) (i32.const 1) (i32.const 8)))))"#;
 
 /// A folder skill `tool` that declares nothing.
-fn plain_skill(files: &[(&str, &str)]) -> tempfile::TempDir {
+pub fn plain_skill(files: &[(&str, &str)]) -> tempfile::TempDir {
     let files: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("tool/{path}"), *text)).collect();
     let files = files.iter().map(|(path, text)| (path.as_str(), *text));
     library(&files.chain([("tool/SKILL.md", FRONT_MATTER)]).collect::<Vec<_>>())
 }
 
-fn run(session: &mut Session, file: &str, more: Value) -> Value {
+pub fn run(session: &mut Session, file: &str, more: Value) -> Value {
     session.call_json("run_script", request(file, more))
 }
 
@@ -328,4 +328,32 @@ fn files_of_a_run_are_invisible_to_other_clients_over_http() {
     let read = ask("first", "resources/read", uri.clone());
     assert!(read["result"]["contents"][0]["blob"].is_string(), "{read}");
     assert_eq!(ask("second", "resources/read", uri)["error"]["code"], -32002);
+}
+
+#[test]
+fn packages_in_node_modules_of_the_skill_are_found() {
+    let folder = plain_skill(&[
+        (
+            "scripts/a.js",
+            "const pad = require('pad');\nconst { left } = require('@team/kit/left');\nconsole.log(pad(1), left(2), require('pad/lib/other'), require('both'));\ntry { require('@team/kit/secret'); } catch (error) { console.log(error.code); }\ntry { require('absent'); } catch (error) { console.log(error.code); }\n",
+        ),
+        ("scripts/a.mjs", "import pad from 'pad';\nimport both from 'both';\nconsole.log(pad(3), both);\n"),
+        ("node_modules/pad/package.json", r#"{"main": "lib/index"}"#),
+        ("node_modules/pad/lib/index.js", "module.exports = (n) => `p${n}`;\n"),
+        ("node_modules/pad/lib/other.js", "module.exports = 'other';\n"),
+        (
+            "node_modules/@team/kit/package.json",
+            r#"{"exports": {".": "./index.js", "./secret": null, "./*": {"types": "./x.d.ts", "default": "./src/*.js"}}}"#,
+        ),
+        ("node_modules/@team/kit/src/left.js", "exports.left = (n) => `l${n}`;\n"),
+        ("node_modules/@team/kit/src/secret.js", ""),
+        ("scripts/node_modules/both/package.json", r#"{"exports": {"import": "./i.mjs", "require": "./r.cjs"}}"#),
+        ("scripts/node_modules/both/i.mjs", "export default 'imported';\n"),
+        ("scripts/node_modules/both/r.cjs", "module.exports = 'required';\n"),
+    ]);
+    let mut session = serve(folder.path()).start();
+    let result = run(&mut session, "scripts/a.js", json!({}));
+    assert_eq!(result["stdout"], "p1 l2 other required\nMODULE_NOT_FOUND\nMODULE_NOT_FOUND\n", "{result}");
+    let result = run(&mut session, "scripts/a.mjs", json!({}));
+    assert_eq!(result["stdout"], "p3 imported\n", "{result}");
 }

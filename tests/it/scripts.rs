@@ -225,9 +225,9 @@ fn siblings_can_be_imported_in_every_language() {
 fn missing_modules_and_programs_are_named() {
     let folder = skill(&[
         ("a.py", "import numpy\n"),
-        ("b.py", "import subprocess\nsubprocess.run(['ls'])\n"),
+        ("b.py", "import subprocess\nsubprocess.run(['git', 'log'])\n"),
         ("a.js", "require('left-pad')\n"),
-        ("b.js", "require('child_process').execSync('ls')\n"),
+        ("b.js", "require('child_process').execFileSync('git')\n"),
         ("a.sh", "frobnicate --now\n"),
         ("b.sh", "curl https://example.com\n"),
         ("a.ts", "const x: = 3;\n"),
@@ -235,9 +235,9 @@ fn missing_modules_and_programs_are_named() {
     let mut session = serve(folder.path()).start();
     for (file, name) in [
         ("a.py", "numpy"),
-        ("b.py", "does not support processes"),
+        ("b.py", "FileNotFoundError: [Errno 44] No such file or directory: 'git'"),
         ("a.js", "left-pad"),
-        ("b.js", "child_process"),
+        ("b.js", "spawnSync git ENOENT"),
         ("a.sh", "frobnicate"),
         ("b.sh", "curl"),
         ("a.ts", "a.ts"),

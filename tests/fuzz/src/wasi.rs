@@ -14,7 +14,7 @@ use sandbox::limits::memory::Meter;
 use sandbox::limits::time::Stop;
 use sandbox::output::Output;
 use sandbox::p1;
-use sandbox::state::{Capabilities, ScriptState};
+use sandbox::state::{Capabilities, Nesting, ScriptState};
 use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -179,6 +179,7 @@ fn state(quota: &Arc<Quota>, gate: Gate) -> ScriptState {
         clock_rng: ClockRng::new(true),
         denials,
         gate,
+        nesting: Nesting::default(),
     };
     let stop = Stop { deadline: Instant::now() + Duration::from_hours(1), cancelled: CancellationToken::new() };
     ScriptState::new(granted, Meter::new(1 << 20), stop)

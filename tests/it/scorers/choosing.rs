@@ -95,7 +95,7 @@ fn a_file_that_is_not_a_scorer_is_refused_with_one_clear_message() {
     for (text, part) in [
         ("hello".to_owned(), "is not a WebAssembly component"),
         ("(module)".to_owned(), "is not a WebAssembly component"),
-        ("(component)".to_owned(), "exports nothing instead of `skillcell:plugin/scoring@0.1.0`"),
+        ("(component)".to_owned(), "exports nothing instead of `skillcell:plugin/scoring@0.1.1`"),
         (exporting("acme:thing/run@1.0.0"), "exports `acme:thing/run@1.0.0`"),
         (exporting("skillcell:plugin/scoring@0.2.0"), "is built for `skillcell:plugin/scoring@0.2.0`"),
         (exporting("skillcell:plugin/scoring@0.1.0"), "does not fit world `scorer`"),

@@ -50,6 +50,8 @@ pub mod script {
     });
 }
 
+pub use script::skillcell::plugin::programs;
+
 pub mod integration {
     wasmtime::component::bindgen!({
         path: "../../../wit",

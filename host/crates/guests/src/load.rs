@@ -39,10 +39,10 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub const ENGINE: Self = Self { name: "engine", export: "skillcell:plugin/catalog@0.1.0" };
-    pub const SCORER: Self = Self { name: "scorer", export: "skillcell:plugin/scoring@0.1.0" };
-    pub const SCRIPT_RUNTIME: Self = Self { name: "script-runtime", export: "skillcell:plugin/script@0.1.0" };
-    pub const INTEGRATION: Self = Self { name: "integration", export: "skillcell:plugin/query@0.1.0" };
+    pub const ENGINE: Self = Self { name: "engine", export: "skillcell:plugin/catalog@0.1.1" };
+    pub const SCORER: Self = Self { name: "scorer", export: "skillcell:plugin/scoring@0.1.1" };
+    pub const SCRIPT_RUNTIME: Self = Self { name: "script-runtime", export: "skillcell:plugin/script@0.1.1" };
+    pub const INTEGRATION: Self = Self { name: "integration", export: "skillcell:plugin/query@0.1.1" };
 
     /// Loads a component that is embedded in this binary.
     pub fn load_bundled<Linked>(
@@ -98,10 +98,12 @@ impl World {
 
     fn check_exports(&self, engine: &Engine, component: &Component) -> Result<(), Fault> {
         let exports = export_names(engine, component);
-        let interface = |name: &str| name.split('@').next().unwrap_or(name).to_owned();
-        if exports.iter().any(|name| name == self.export) {
+        // Components that were built for an older version have a smaller last number.
+        let compatible = |name: &str| name.rsplit_once('.').map(|(version, _)| version.to_owned());
+        if exports.iter().any(|name| compatible(name) == compatible(self.export)) {
             return Ok(());
         }
+        let interface = |name: &str| name.split('@').next().unwrap_or(name).to_owned();
         match exports.iter().find(|name| interface(name) == interface(self.export)) {
             Some(version) => Err(Fault::OtherVersion { version: version.clone(), wanted: self.export }),
             None => Err(Fault::other_world(&exports, self.export)),

@@ -86,7 +86,8 @@ impl<S: Send + 'static> Run<S> {
         outcome.await.map_err(|_| Lost)
     }
 
-    async fn drive_here<T>(
+    /// Like [`Run::drive`], on this thread.
+    pub async fn drive_here<T>(
         self,
         state: S,
         body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>,
@@ -119,7 +120,7 @@ impl<S: Send + 'static> Run<S> {
             Ok(Err(error)) => End::Crashed(reason(&error)),
         };
         let fuel_used = fuel - store.get_fuel().unwrap_or(fuel).min(fuel);
-        let peak_memory = meter(store.data_mut()).total();
+        let peak_memory = meter(store.data_mut()).peak();
         Outcome { end, state: store.into_data(), duration, fuel_used, peak_memory }
     }
 }

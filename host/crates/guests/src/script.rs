@@ -2,9 +2,10 @@
 
 mod cpython;
 mod load;
+mod nested;
 mod run;
 
-pub use cpython::mount_stdlib;
+pub use cpython::{argv as python_argv, mount as mount_python};
 pub use load::Role;
 pub use run::{Finished, Job};
 
@@ -18,7 +19,7 @@ use sandbox::state::ScriptState;
 use sandbox::{gate, p1};
 use skillcell_artifacts::RUNTIMES;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use wasmtime::component::{self, Component};
 use wasmtime::{Engine, InstancePre, Linker, Store};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView as _};
@@ -63,6 +64,8 @@ impl Language {
 
 /// Compiles, links and runs scripts. Lives until the process ends.
 pub struct ScriptWorld {
+    /// For the imports that start another guest.
+    this: Weak<Self>,
     executor: Arc<Executor>,
     components: component::Linker<ScriptState>,
     modules: Linker<ScriptState>,
@@ -126,14 +129,15 @@ impl Guest {
 
 impl ScriptWorld {
     /// `executor` is made by [`Executor::for_scripts`].
-    pub fn new(executor: Arc<Executor>) -> wasmtime::Result<Self> {
-        Ok(Self {
-            components: component_linker(&executor.engine)?,
-            modules: module_linker(&executor.engine)?,
-            executor,
-            bundled: RUNTIMES.iter().map(|_| OnceLock::new()).collect(),
-            loaded: Mutex::default(),
-        })
+    pub fn new(executor: Arc<Executor>) -> wasmtime::Result<Arc<Self>> {
+        let (mut components, modules) = (component_linker(&executor.engine)?, module_linker(&executor.engine)?);
+        let mut failure = None;
+        let world = Arc::new_cyclic(|this| {
+            failure = nested::add_to_linker(&mut components, this.clone()).err();
+            let bundled = RUNTIMES.iter().map(|_| OnceLock::new()).collect();
+            Self { this: this.clone(), executor, components, modules, bundled, loaded: Mutex::default() }
+        });
+        failure.map_or(Ok(world), Err)
     }
 
     /// Returns a bundled runtime. The first call loads it, which takes some milliseconds.
@@ -141,7 +145,7 @@ impl ScriptWorld {
         let load = || {
             let name = language.name();
             if language.is_cpython() {
-                return cpython::load().map_err(|error| World::SCRIPT_RUNTIME.bundled_error(name, &error));
+                return cpython::load(&self.this).map_err(|error| World::SCRIPT_RUNTIME.bundled_error(name, &error));
             }
             let link = |component: &Component| self.link_runtime(component);
             World::SCRIPT_RUNTIME.load_bundled(&self.executor, name, language.code(), link)

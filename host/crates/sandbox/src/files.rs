@@ -192,6 +192,14 @@ impl Files {
         self.mounts.push(Mount { at: at.to_owned(), volume: Box::new(volume) });
     }
 
+    pub fn is_mounted(&self, at: &str) -> bool {
+        self.mounts.iter().any(|mount| mount.at == at)
+    }
+
+    pub fn unmount(&mut self, at: &str) {
+        self.mounts.retain(|mount| mount.at != at);
+    }
+
     pub fn open(&mut self, from: &GuestPath, path: &str, mut mode: OpenMode) -> Result<Handle, FileError> {
         let ResolvedPath { path, folder_only } = self.resolve("open", from, path)?;
         mode.folder |= folder_only;

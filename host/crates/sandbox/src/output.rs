@@ -38,6 +38,19 @@ impl Output {
         captured.truncated |= bytes.len() > room;
     }
 
+    /// Returns an empty stream with the same limit.
+    #[must_use]
+    pub fn with_same_limit(&self) -> Self {
+        Self::new(self.limit)
+    }
+
+    /// Takes the bytes that a nested guest wrote to `other`. What was dropped there is missing here too.
+    pub fn take_nested(&self, other: &Self) -> Vec<u8> {
+        let nested = std::mem::take(&mut *other.captured.lock().unwrap_or_else(PoisonError::into_inner));
+        self.captured.lock().unwrap_or_else(PoisonError::into_inner).truncated |= nested.truncated;
+        nested.bytes
+    }
+
     /// Takes everything written so far. Invalid UTF-8 becomes replacement characters; a character cut in two is removed.
     pub fn take(&self) -> CapturedText {
         let mut captured = std::mem::take(&mut *self.captured.lock().unwrap_or_else(PoisonError::into_inner));

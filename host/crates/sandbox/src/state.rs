@@ -10,6 +10,7 @@ use crate::output::Output;
 use crate::p1::Descriptors;
 use crate::p2::FilesView;
 use bytes::Bytes;
+use std::sync::Arc;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::p2::pipe::MemoryInputPipe;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -47,6 +48,16 @@ pub struct Capabilities {
     pub clock_rng: ClockRng,
     pub denials: Denials,
     pub gate: Gate,
+    pub nesting: Nesting,
+}
+
+/// Which other guests a guest may start.
+#[derive(Debug, Clone, Default)]
+pub struct Nesting {
+    /// How many guests wait for this one.
+    pub depth: usize,
+    /// By name.
+    pub runtimes: Arc<[&'static str]>,
 }
 
 impl ScriptState {

@@ -40,7 +40,7 @@ use check::{Checked, Wanted};
 use compilations::Compilations;
 use grants::Grants;
 use guests::run::Lost;
-use guests::script::{Finished, Guest, Job, ScriptWorld, mount_stdlib};
+use guests::script::{Finished, Guest, Job, ScriptWorld, mount_python, python_argv};
 use input::{Input, InputError, InputFile};
 use kept::KeptFiles;
 use library::resources::ResourceFolder;
@@ -55,7 +55,7 @@ use sandbox::files::overlay::Overlay;
 use sandbox::files::{FileError, Files};
 use sandbox::gate::Gate;
 use sandbox::output::Output;
-use sandbox::state::Capabilities;
+use sandbox::state::{Capabilities, Nesting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -87,7 +87,7 @@ struct Inner {
     options: Options,
     grants: Arc<Grants>,
     roots: Arc<[SkillRoot]>,
-    world: ScriptWorld,
+    world: Arc<ScriptWorld>,
     record: Arc<Record>,
     /// Requests that may read files for their checks at the same time.
     reading: Semaphore,
@@ -149,7 +149,7 @@ impl Scripts {
         options: Options,
         grants: Arc<Grants>,
         roots: Arc<[SkillRoot]>,
-        world: ScriptWorld,
+        world: Arc<ScriptWorld>,
         record: Arc<Record>,
     ) -> Self {
         let inner = Inner {
@@ -324,7 +324,7 @@ impl Scripts {
         }
         let is_cpython = matches!(policy.runner, Runner::Bundled(language) if language.is_cpython());
         if is_cpython {
-            mount_stdlib(&mut files);
+            mount_python(&mut files);
         }
         let file = format!("/skill/{}", script.file);
         let mut variables = access.variables;
@@ -336,10 +336,14 @@ impl Scripts {
             ("TMPDIR", "/tmp"),
         ];
         variables.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let interpreter = is_cpython.then(|| "python3".to_owned());
+        let mut argv = vec![file.clone()];
+        argv.extend(input.argv);
+        if is_cpython {
+            argv = python_argv(&argv, Some(&script.bytes));
+        }
         let capabilities = Capabilities {
             files,
-            argv: interpreter.into_iter().chain([file.clone()]).chain(input.argv).collect(),
+            argv,
             variables,
             stdin: input.stdin,
             stdout: Output::new(policy.limits.output),
@@ -347,6 +351,7 @@ impl Scripts {
             clock_rng: ClockRng::new(self.inner.options.deterministic),
             gate: Gate::new(&policy.hosts, denials.clone()),
             denials,
+            nesting: Nesting { depth: 0, runtimes: self.inner.options.bundled_runtimes() },
         };
         Ok(Job { guest, file, capabilities, limits: policy.limits, quota })
     }

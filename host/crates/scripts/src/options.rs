@@ -8,6 +8,7 @@ use sandbox::limits::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -65,8 +66,19 @@ impl Default for Options {
 impl Options {
     /// Names what runs a file, if scripts of its extension run.
     pub fn runtime_of(&self, file: &str, audience: Audience) -> Option<String> {
-        let runner = self.runners.get(&extension(file)).filter(|_| self.enabled)?;
-        Some(runner.name(audience))
+        let extension = extension(file);
+        let runs = self.enabled && self.allowed_extensions.contains(&extension);
+        Some(self.runners.get(&extension).filter(|_| runs)?.name(audience))
+    }
+
+    /// The runtimes that a script may start to run another script.
+    pub fn bundled_runtimes(&self) -> Arc<[&'static str]> {
+        let allowed = self.runners.iter().filter(|(extension, _)| self.allowed_extensions.contains(*extension));
+        let bundled = allowed.filter_map(|(_, runner)| match runner {
+            Runner::Bundled(language) => Some(language.name()),
+            Runner::Itself | Runner::Component(_) => None,
+        });
+        bundled.collect()
     }
 
     /// The limits that the engine needs to report content that tries to exceed them.

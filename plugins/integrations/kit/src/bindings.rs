@@ -9,6 +9,6 @@ wit_bindgen::generate!({
     pub_export_macro: true,
     default_bindings_module: "integration_kit::bindings",
     additional_type_attributes: {
-        "skillcell:plugin/query@0.1.0/query-error": [#[derive(PartialEq)]],
+        "skillcell:plugin/query@0.1.1/query-error": [#[derive(PartialEq)]],
     },
 });

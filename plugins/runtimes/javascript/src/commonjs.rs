@@ -138,7 +138,7 @@ pub fn new_require(file: &str, context: &mut Context) -> JsObject {
     require.into()
 }
 
-fn parse_json(text: JsString, context: &mut Context) -> JsResult<JsValue> {
+pub fn parse_json(text: JsString, context: &mut Context) -> JsResult<JsValue> {
     let json = context.intrinsics().objects().json();
     let parse = json.get(js_string!("parse"), context)?;
     let parse = parse.as_callable().ok_or_else(|| JsNativeError::typ().with_message("JSON.parse is not a function"))?;

@@ -10,6 +10,7 @@ mod host;
 mod event_loop;
 mod source;
 mod positions;
+mod packages;
 mod resolve;
 mod modules;
 mod commonjs;

@@ -5,6 +5,7 @@ pub mod descriptors;
 mod encodings;
 mod digests;
 pub mod process;
+mod programs;
 mod timers;
 pub mod urls;
 mod values;
@@ -28,6 +29,7 @@ pub fn group(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsRes
         "encodings" => encodings::FUNCTIONS,
         "digests" => digests::FUNCTIONS,
         "process" => process::FUNCTIONS,
+        "programs" => programs::FUNCTIONS,
         "timers" => timers::FUNCTIONS,
         "urls" => urls::FUNCTIONS,
         "values" => values::FUNCTIONS,

@@ -7,6 +7,7 @@ use boa_engine::{Context, JsError, JsNativeError, js_string};
 
 use crate::builtins;
 use crate::host::Host;
+use crate::packages;
 
 pub enum Target {
     Builtin(&'static str),
@@ -37,9 +38,12 @@ pub fn resolve(specifier: &str, from: &str, kind: ImportKind, context: &mut Cont
         None if specifier.starts_with('/') => specifier.to_owned(),
         None if is_relative(specifier) => format!("{}/{specifier}", folder_of(from)),
         None => {
+            if let Some(file) = packages::find(specifier, from, kind, context) {
+                return Ok(Target::File(file));
+            }
             let message = format!(
-                "Cannot find package '{specifier}' imported from {from}: scripts can import files of the skill and Node's \
-                 built-in modules {}",
+                "Cannot find package '{specifier}' imported from {from}: scripts can import files of the skill, packages in its \
+                 `node_modules`, and Node's built-in modules {}",
                 builtins::names().collect::<Vec<_>>().join(", ")
             );
             return Err(missing(message, kind, context));
@@ -66,7 +70,7 @@ fn is_relative(specifier: &str) -> bool {
     matches!(specifier, "." | "..") || specifier.starts_with("./") || specifier.starts_with("../")
 }
 
-fn find_file(path: &str) -> Option<String> {
+pub fn find_file(path: &str) -> Option<String> {
     let is_file = |path: &str| Path::new(path).is_file();
     if is_file(path) {
         return Some(path.to_owned());

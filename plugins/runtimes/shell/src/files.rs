@@ -51,11 +51,12 @@ impl LentFiles {
     }
 }
 
-/// Programs are executable and other files are not: by extension, or without one by the first line.
+/// Scripts are executable and other files are not: by extension, or by the first line.
 fn default_mode(path: &Path, file_type: FileType) -> u32 {
     let runs = match (file_type, path.extension().and_then(|ending| ending.to_str())) {
-        (FileType::File, Some(ending)) => matches!(ending, "sh" | "bash"),
-        (FileType::File, None) => names_interpreter(path),
+        (FileType::File, Some("sh" | "bash")) => true,
+        (FileType::File, None | Some("py" | "js" | "mjs" | "ts")) => names_interpreter(path),
+        (FileType::File, Some(_)) => false,
         _ => true,
     };
     if runs { 0o755 } else { 0o644 }

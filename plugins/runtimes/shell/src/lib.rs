@@ -11,6 +11,7 @@ mod sourced;
 mod shell;
 mod limits;
 mod commands;
+mod programs;
 mod dates;
 mod bc;
 mod diff;

@@ -16,10 +16,10 @@ const KNOWN: &[&str] = &[
     "apk", "apt", "apt-get", "aws", "az", "brew", "bun", "bunx", "cargo", "clang", "cmake", "crontab", "curl", "deno", "dig",
     "dnf", "docker", "docker-compose", "doas", "emacs", "ffmpeg", "g++", "gcc", "gcloud", "gh", "git", "go", "gpg", "helm",
     "host", "http", "ifconfig", "ip", "java", "javac", "journalctl", "just", "kubectl", "magick", "mvn", "mysql", "nano",
-    "nc", "netstat", "ngrok", "node", "npm", "npx", "nslookup", "pandoc", "perl", "php", "ping", "pip", "pip3", "pipx",
-    "pnpm", "podman", "poetry", "psql", "python", "python2", "python3", "redis-cli", "rsync", "ruby", "rustc", "rustup",
+    "nc", "netstat", "ngrok", "npm", "nslookup", "pandoc", "perl", "php", "ping", "pip", "pip3", "pipx",
+    "pnpm", "podman", "poetry", "psql", "python2", "redis-cli", "rsync", "ruby", "rustc", "rustup",
     "scp", "screen", "service", "sftp", "sqlite3", "ssh", "ssh-keygen", "strace", "su", "sudo", "systemctl", "telnet",
-    "terraform", "tmux", "ts-node", "tsx", "uv", "uvx", "vi", "vim", "wget", "yarn", "yum", "zsh",
+    "terraform", "tmux", "ts-node", "uv", "uvx", "vi", "vim", "wget", "yarn", "yum", "zsh",
 ];
 
 pub fn standardized(stderr: &[u8]) -> Cow<'_, [u8]> {
@@ -40,7 +40,7 @@ fn explained(line: &str) -> String {
         return line.to_owned();
     }
     let hint = if KNOWN.contains(&command) {
-        format!("{command} is not available: scripts run in a sandbox that starts no processes and has no network\n")
+        format!("{command} is not available: scripts run in a sandbox without other programs and without a network\n")
     } else {
         String::new()
     };
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(
             text("/skill/a.sh: line 3: npm: command not found. Package managers are not available in the sandbox.\n"),
             "/skill/a.sh: line 3: npm: command not found\n\
-             npm is not available: scripts run in a sandbox that starts no processes and has no network\n"
+             npm is not available: scripts run in a sandbox without other programs and without a network\n"
         );
     }
 

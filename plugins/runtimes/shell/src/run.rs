@@ -27,9 +27,11 @@ pub fn run(file: &str) -> u8 {
     };
 
     let Shell { mut bash, runtime, fresh, is_copy } = shell::take();
-    bash.restore_shell_state(&with_environment(fresh, file, std::env::vars().collect()));
-    // The first argument is the script itself.
-    let mut options = ExecOptions::new().arg0(file).positional(std::env::args().skip(1)).streaming(output::callback());
+    // The first argument names the script: its path, or `bash` for the text of `bash -c`.
+    let mut arguments = std::env::args();
+    let name = arguments.next().unwrap_or_else(|| file.to_owned());
+    bash.restore_shell_state(&with_environment(fresh, &name, std::env::vars().collect()));
+    let mut options = ExecOptions::new().arg0(&name).positional(arguments).streaming(output::callback());
     let mut stdin = Vec::new();
     if std::io::stdin().read_to_end(&mut stdin).is_ok() && !stdin.is_empty() {
         options = options.stdin(stdin);
@@ -45,7 +47,7 @@ pub fn run(file: &str) -> u8 {
         // Truncated to eight bits, like the status of a process.
         Ok(result) => u8::try_from(result.exit_code & 0xff).expect("masked to eight bits"),
         Err(error) => {
-            let (code, message) = described(file, &error);
+            let (code, message) = described(&name, &error);
             output::to_stderr(message.as_bytes());
             code
         }

@@ -6,13 +6,14 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use bashkit::{Bash, MemoryLimits, SessionLimits, ShellState};
+use bashkit::{Bash, BashBuilder, MemoryLimits, SessionLimits, ShellState};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::bc::Bc;
 use crate::diff::Diff;
 use crate::files::LentFiles;
 use crate::ls::Ls;
+use crate::programs::{self, Program};
 use crate::{commands, limits};
 
 pub struct Shell {
@@ -40,7 +41,7 @@ pub fn take() -> Shell {
 }
 
 fn build() -> Shell {
-    let bash = Bash::builder()
+    let builder = Bash::builder()
         .fs(Arc::new(LentFiles::default()))
         .limits(limits::unlimited())
         .session_limits(SessionLimits::unlimited())
@@ -49,8 +50,9 @@ fn build() -> Shell {
         .before_tool(Box::new(commands::adapt_arguments))
         .builtin("bc", Box::new(Bc))
         .builtin("diff", Box::new(Diff))
-        .builtin("ls", Box::new(Ls))
-        .build();
+        .builtin("ls", Box::new(Ls));
+    let with_programs = |builder: BashBuilder, name| builder.builtin(name, Box::new(Program(name)));
+    let bash = programs::NAMES.into_iter().fold(builder, with_programs).build();
     let fresh = bash.shell_state();
     let runtime = Builder::new_current_thread().enable_time().build().expect("a timer needs nothing from the host");
     Shell { bash, fresh, runtime, is_copy: false }

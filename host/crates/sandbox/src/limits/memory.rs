@@ -12,21 +12,39 @@ const MAX_INSTANCES: usize = 100;
 pub struct Meter {
     limit: usize,
     total: usize,
+    /// With what a nested guest used.
+    peak: usize,
     hit: bool,
 }
 
 impl Meter {
     pub fn new(limit: usize) -> Self {
-        Self { limit, total: 0, hit: false }
+        Self { limit, total: 0, peak: 0, hit: false }
     }
 
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// It never shrinks, so this is the peak too.
+    /// It never shrinks.
     pub fn total(&self) -> usize {
         self.total
+    }
+
+    pub fn peak(&self) -> usize {
+        self.peak.max(self.total)
+    }
+
+    /// Returns the meter of a guest that runs while this one waits: both stay below one limit.
+    #[must_use]
+    pub fn nested(&self) -> Self {
+        Self::new(self.limit - self.total)
+    }
+
+    /// Takes the result of a nested guest over, which is gone.
+    pub fn add_nested(&mut self, nested: &Self) {
+        self.peak = self.peak().max(self.total + nested.peak());
+        self.hit |= nested.hit;
     }
 
     pub fn was_hit(&self) -> bool {

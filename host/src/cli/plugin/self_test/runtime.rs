@@ -12,7 +12,7 @@ use sandbox::files::memory::{Memory, Quota};
 use sandbox::gate::Gate;
 use sandbox::limits::Limits;
 use sandbox::output::Output;
-use sandbox::state::Capabilities;
+use sandbox::state::{Capabilities, Nesting};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -57,6 +57,7 @@ fn job(guest: Guest) -> Job {
         clock_rng: ClockRng::new(true),
         gate: Gate::new(&[], denials.clone()),
         denials,
+        nesting: Nesting::default(),
     };
     Job { guest, file, capabilities, limits, quota }
 }
