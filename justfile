@@ -19,9 +19,9 @@ build-plugins:
 test:
     cargo test --release
 
-# accept the current answers as expected in fixtures/cases
+# accept the current answers as expected in fixtures/cases and fixtures/adversarial
 bless:
-    BLESS=1 cargo test --release --test it every_golden_case_holds
+    BLESS=1 cargo test --release --test it -- every_golden_case_holds every_case_of_the_corpus
 
 # measure startup, answers, changes, memory, and the cost of the sandbox for the engine and scripts
 bench:

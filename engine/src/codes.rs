@@ -10,15 +10,21 @@ pub struct Code {
     pub advice: &'static str,
     /// Whether a review offers edits that fix it, where the fix is unambiguous.
     pub mechanical: bool,
+    /// Whether it may be meant to deceive, so that only the caller of a review can silence it, not the file.
+    pub deceptive: bool,
 }
 
 impl Code {
     const fn error(name: &'static str, summary: &'static str, advice: &'static str) -> Self {
-        Self { name, severity: Severity::Error, summary, advice, mechanical: false }
+        Self { name, severity: Severity::Error, summary, advice, mechanical: false, deceptive: false }
     }
 
     const fn warning(name: &'static str, summary: &'static str, advice: &'static str) -> Self {
-        Self { name, severity: Severity::Warning, summary, advice, mechanical: false }
+        Self { name, severity: Severity::Warning, summary, advice, mechanical: false, deceptive: false }
+    }
+
+    const fn deceptive(self) -> Self {
+        Self { deceptive: true, ..self }
     }
 
     const fn mechanical(self) -> Self {
@@ -31,7 +37,7 @@ pub fn find(name: &str) -> Option<&'static Code> {
 }
 
 /// All codes, sorted by name.
-pub const CODES: [Code; 51] = [
+pub const CODES: [Code; 55] = [
     Code::error(
         "argument-collision",
         "two arguments of a script become the same `SKILL_ARG_` variable",
@@ -65,6 +71,12 @@ pub const CODES: [Code; 51] = [
         "an `@file` names a file that does not exist",
         "correct the path, which begins in the resource folder, or add the file",
     ),
+    Code::warning(
+        "disguised-script",
+        "a script begins like a file of another kind than its extension says",
+        "give it the extension of what it is",
+    )
+    .deceptive(),
     Code::warning("duplicate-key", "a key appears twice in the same map", "keep one of them"),
     Code::error(
         "duplicate-name",
@@ -82,6 +94,18 @@ pub const CODES: [Code; 51] = [
         "remove it, or set it in the operator's own file",
     ),
     Code::warning(
+        "forged-markup",
+        "a description poses as text of the system, or gives orders to a model",
+        "say what the skill does and when to use it",
+    )
+    .deceptive(),
+    Code::warning(
+        "hidden-comment",
+        "a comment or other text that a rendered page does not show is long, or gives orders to a model",
+        "read it; remove it, or write it where people see it",
+    )
+    .deceptive(),
+    Code::warning(
         "hidden-skills",
         "a resource folder contains skills, which are not served",
         "add an `_index.md` to the folder if it is a category, or rename one of the two",
@@ -91,7 +115,8 @@ pub const CODES: [Code; 51] = [
         "invisible characters hide a message, or show text in another order than it is read",
         "remove them, unless you know why they are there",
     )
-    .mechanical(),
+    .mechanical()
+    .deceptive(),
     Code::warning("invisible-character", "a character is invisible", "remove it").mechanical(),
     Code::warning(
         "long-body",
@@ -99,6 +124,12 @@ pub const CODES: [Code; 51] = [
         "move what is not always needed to separate files, and reference them",
     ),
     Code::warning("long-description", "a description has more than 1,024 characters", "shorten it"),
+    Code::warning(
+        "look-alike-name",
+        "a name looks like that of another skill",
+        "find out where each comes from, and rename or remove one of them",
+    )
+    .deceptive(),
     Code::error(
         "missing-description",
         "there is no `description`",
@@ -182,7 +213,11 @@ pub const CODES: [Code; 51] = [
         "scripts are not declared, so `run_script` does not run them",
         "declare them in `scripts:`, with `execution: server` if the server should run them",
     ),
-    Code::warning("unknown-code", "a comment allows an unknown code", "`skillcell lint --codes` lists all codes"),
+    Code::warning(
+        "unknown-code",
+        "a comment allows an unknown code, or one that only `--allow` silences",
+        "`skillcell lint --codes` lists all codes",
+    ),
     Code::warning("unknown-key", "a key is unknown, or similar to a known one", "check its spelling"),
     Code::warning(
         "unreachable-keyword",

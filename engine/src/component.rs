@@ -130,6 +130,7 @@ impl<E: Engine> Guest for E {
             summary: code.summary.to_owned(),
             advice: code.advice.to_owned(),
             mechanical: code.mechanical,
+            deceptive: code.deceptive,
         };
         codes::CODES.iter().map(code).collect()
     }

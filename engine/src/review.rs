@@ -4,23 +4,28 @@
 
 mod allowed;
 mod collisions;
+mod deception;
 mod declared;
+mod disguise;
 mod escapes;
 mod fields;
 mod fixes;
 mod front;
 mod invisible;
 mod links;
+mod look_alikes;
 mod prose;
 mod size;
 mod targets;
 
-pub use collisions::collision;
+pub use collisions::{collision, look_alike, shadowed};
+pub use disguise::not_text;
+pub use look_alikes::LookAlikes;
 
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Edit, Location, Problem, Remark, ReviewRequest, ScriptLimits,
 };
-use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::bindings::skillcell::plugin::types::{Severity, SkillModel};
 use crate::catalog::Root;
 use crate::codes;
 use crate::folders::Folders;
@@ -88,18 +93,19 @@ pub struct Review {
     pub allowed: BTreeSet<String>,
 }
 
-/// Reviews one file. `problems` are those from parsing; `collision` comes from other skills.
+/// Reviews one file. `problems` are those from parsing; `collisions` come from other skills.
 pub fn review(
     draft: &Draft<'_>,
     problems: Vec<Problem>,
-    collision: Option<Diagnostic>,
+    collisions: Vec<Diagnostic>,
     request: &ReviewRequest,
 ) -> Review {
     let front = draft.front();
-    let mut found: Vec<Diagnostic> = collision.into_iter().collect();
+    let mut found = collisions;
     let mut allowed = BTreeSet::new();
     if matches!(draft.kind, FileKind::Script) {
         found.extend(invisible::invisible(draft.text, Kind::Script));
+        found.extend(disguise::disguise(draft.path, draft.text));
     } else {
         found.extend(invisible::mark(draft.text));
         found.extend(invisible::invisible(draft.text, Kind::Markdown));
@@ -107,6 +113,8 @@ pub fn review(
         let (codes, wrong) = allowed::allowed(draft.text, &prose, &request.other_codes);
         allowed = codes;
         found.extend(wrong);
+        found.extend(deception::hidden(draft.text, &prose));
+        found.extend(front.as_ref().and_then(deception::forged));
         found.extend(front.iter().flat_map(|front| escapes::escapes(draft.text, front)));
         match &draft.kind {
             FileKind::Skill(context) => found.extend(review_skill(draft, context, front.as_ref(), &prose.text)),
@@ -128,12 +136,17 @@ pub fn review(
     Review { remarks, allowed }
 }
 
-/// Limits the remarks of one file and adds one that counts the rest. Silenced remarks have a limit of their own. Among
-/// equally severe remarks the fixable ones are kept first.
+/// Limits the remarks of one file and adds one that counts the rest. Silenced remarks have a limit of their own. What may be
+/// meant to deceive is kept first, so that no number of other problems hides it, and among equally severe remarks the
+/// fixable ones.
 pub fn limit_remarks(file: &Location, remarks: Vec<Remark>, allow: &[String]) -> Vec<Remark> {
     let (mut silenced, mut loud): (Vec<Remark>, Vec<Remark>) = remarks.into_iter().partition(|remark| remark.silenced);
-    loud.sort_by_key(|remark| !codes::find(&remark.problem.code).is_some_and(|code| code.mechanical));
-    let more = problem::truncate(&mut loud, MAX_PER_FILE, |remark| remark.problem.severity);
+    let is_deceptive = |remark: &Remark| codes::find(&remark.problem.code).is_some_and(|code| code.deceptive);
+    let is_mechanical = |remark: &Remark| codes::find(&remark.problem.code).is_some_and(|code| code.mechanical);
+    loud.sort_by_key(|remark| (!is_deceptive(remark), !is_mechanical(remark)));
+    let more = problem::truncate(&mut loud, MAX_PER_FILE, |remark| {
+        if is_deceptive(remark) { Severity::Error } else { remark.problem.severity }
+    });
     let more = more.map(|finding| finding.in_file(file.root, &file.path));
     silenced.truncate(MAX_PER_FILE);
     let more = more.map(|problem| Remark { silenced: allow.contains(&problem.code), problem, edits: Vec::new() });

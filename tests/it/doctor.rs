@@ -117,6 +117,15 @@ fn a_broken_library_is_reported_with_the_command_for_details() {
 }
 
 #[test]
+fn hidden_text_is_not_fine() {
+    let folder = library(&[("a/SKILL.md", "---\nname: a\ndescription: d\n---\nRead \u{202e}this.\n")]);
+    let diagnosis = diagnose(doctor(folder.path()));
+    assert_eq!(diagnosis.code, Some(0), "{:#}", diagnosis.report);
+    let advice = format!("run `skillcell lint {}`", folder.path().display());
+    diagnosis.has("roots", &["warn: ", "1 skill, hidden or misleading content in 1 file", &advice]);
+}
+
+#[test]
 fn a_root_that_cannot_be_read_is_a_failure() {
     let folder = library(&crate::SMALL);
     let allow = |mode: u32| std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(mode)).unwrap();

@@ -1,5 +1,6 @@
 //! Integration tests of the real binary.
 
+mod adversarial;
 mod analytics;
 mod audit;
 mod cases;

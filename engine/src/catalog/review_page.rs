@@ -4,10 +4,11 @@ use super::{Catalog, Contents, count};
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Duplicates, Location, Problem, Remark, ReviewPage, ReviewRequest, ReviewedFile,
 };
+use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::folders::INDEX_FILE;
 use crate::paths;
 use crate::problem::Finding;
-use crate::review::{self, Draft, FileKind, Review, SkillContext};
+use crate::review::{self, Diagnostic, Draft, FileKind, LookAlikes, Review, SkillContext};
 use crate::settings::{self, SETTINGS_FILE};
 use crate::skill::{self, SKILL_FILE, Skill};
 use std::borrow::Cow;
@@ -42,13 +43,14 @@ impl Catalog {
     pub fn review(&self, request: &ReviewRequest) -> ReviewPage {
         let targets = self.targets();
         let mut page = ReviewPage { total: count(targets.len()), next: None, files: Vec::new() };
+        let look_alikes = LookAlikes::new(&self.index);
         let (mut bytes, mut edits) = (0, 0);
         for (position, target) in targets.iter().enumerate().skip(request.start as usize) {
             if bytes >= PAGE_BYTES || edits >= PAGE_EDITS {
                 page.next = Some(count(position));
                 break;
             }
-            let (length, reviewed) = self.review_file(target, request);
+            let (length, reviewed) = self.review_file(target, &look_alikes, request);
             bytes += length;
             edits += reviewed.remarks.iter().map(|remark| remark.edits.len()).sum::<usize>();
             if !reviewed.remarks.is_empty() || !reviewed.allowed.is_empty() {
@@ -86,12 +88,21 @@ impl Catalog {
     }
 
     /// Reviews one file; also returns the length of its text.
-    fn review_file(&self, target: &Target<'_>, request: &ReviewRequest) -> (usize, ReviewedFile) {
+    fn review_file(
+        &self,
+        target: &Target<'_>,
+        look_alikes: &LookAlikes,
+        request: &ReviewRequest,
+    ) -> (usize, ReviewedFile) {
         let file = Location { root: target.root, path: target.path.clone().into_owned() };
         let contents = self.contents.get(target.root as usize);
-        let problems = self.all_problems(&file, contents);
+        let mut problems = self.all_problems(&file, contents);
         let text = contents.and_then(|contents| self.text_of(target, contents));
         let Some((contents, text)) = text else {
+            let read = || self.roots[target.root as usize].read_text(&target.path);
+            if target.kind == Kind::Script && matches!(read(), Err(ReadError::NotText(_))) {
+                problems.push(review::not_text().in_file(file.root, &file.path));
+            }
             let silent = |problem: &Problem| request.allow.contains(&problem.code);
             let remark = |problem: Problem| Remark { silenced: silent(&problem), problem, edits: Vec::new() };
             let remarks = review::limit_remarks(&file, problems.into_iter().map(remark).collect(), &request.allow);
@@ -111,9 +122,7 @@ impl Catalog {
                 runnable: &request.runnable,
             }),
         };
-        let collision = number
-            .filter(|_| self.duplicates == Duplicates::Refuse)
-            .and_then(|number| review::collision(&self.index, number, &self.root_prefixes(request), &text));
+        let collisions = number.map(|number| self.collisions(number, look_alikes, request, &text)).unwrap_or_default();
         let draft = Draft {
             root: self.roots[target.root as usize].as_ref(),
             root_number: target.root,
@@ -122,8 +131,23 @@ impl Catalog {
             text: &text,
             kind,
         };
-        let Review { remarks, allowed } = review::review(&draft, problems, collision, request);
+        let Review { remarks, allowed } = review::review(&draft, problems, collisions, request);
         (text.len(), ReviewedFile { file, remarks, allowed: allowed.into_iter().collect() })
+    }
+
+    /// Reports other skills that a skill may be taken for.
+    fn collisions(
+        &self,
+        number: usize,
+        look_alikes: &LookAlikes,
+        request: &ReviewRequest,
+        text: &str,
+    ) -> Vec<Diagnostic> {
+        let roots = self.root_prefixes(request);
+        let is_refused = self.duplicates == Duplicates::Refuse;
+        let collision = is_refused.then(|| review::collision(&self.index, number, &roots, text)).flatten();
+        let look_alike = review::look_alike(&self.index, look_alikes, number, &roots, text);
+        [collision, look_alike, review::shadowed(&self.index, number, &roots)].into_iter().flatten().collect()
     }
 
     /// Returns all problems of a file, including those the catalog does not keep.

@@ -33,16 +33,27 @@ pub fn allowed(text: &str, prose: &Prose<'_>, others: &[String]) -> (BTreeSet<St
         let mut at = at + (directive.len() - list.len());
         for part in list.split_inclusive([',', ' ', '\t', '\r', '\n']) {
             let code = part.trim_end_matches([',', ' ', '\t', '\r', '\n']);
-            let is_known = codes::find(code).is_some() || others.iter().any(|other| other == code);
-            match is_known.then(|| code.to_owned()) {
-                Some(code) => drop(allowed.insert(code)),
-                None if code.is_empty() || found.len() >= MAX_REPORTED => {}
-                None => found.push(unknown(code).at(Place::of(text, at)).into()),
+            let is_other = others.iter().any(|other| other == code);
+            let wrong = match codes::find(code) {
+                Some(known) if known.deceptive => Some(only_by_option(code)),
+                None if !is_other => Some(unknown(code)),
+                _ => None,
+            };
+            match wrong {
+                None => drop(allowed.insert(code.to_owned())),
+                Some(_) if code.is_empty() || found.len() >= MAX_REPORTED => {}
+                Some(wrong) => found.push(wrong.at(Place::of(text, at)).into()),
             }
             at += part.len();
         }
     }
     (allowed, found)
+}
+
+/// A file that deceives would allow that too.
+fn only_by_option(code: &str) -> Finding {
+    let message = format!("a file cannot allow `{code}`, because it may be the one that deceives");
+    Finding::warning("unknown-code", message, format!("remove it, and run `skillcell lint --allow {code}`"))
 }
 
 fn unknown(code: &str) -> Finding {
@@ -97,6 +108,10 @@ mod tests {
     fn an_unknown_code_is_reported_with_a_similar_one() {
         let text = "é\n<!-- skillcell-lint allow: long-body, dead-lnk -->\n";
         assert_eq!(read(text), (vec!["long-body".to_owned()], vec![(2, 39, "did you mean `dead-link`?".to_owned())]));
+        assert_eq!(
+            read("<!-- skillcell-lint allow: hidden-text -->"),
+            (vec![], vec![(1, 28, "remove it, and run `skillcell lint --allow hidden-text`".to_owned())])
+        );
         assert!(read("<!-- skillcell-lint allow: zzzzzzzzzz -->").1[0].2.contains("--codes"));
         assert!(read("<!-- skillcell-lint disable -->").1[0].2.contains("allow: CODE"));
     }

@@ -23,6 +23,11 @@ pub enum Kind {
     Script,
 }
 
+/// Whether a character is one of those that this module looks for.
+pub fn is_invisible(letter: char) -> bool {
+    classify(letter) != CharClass::Visible
+}
+
 /// Reports the byte order mark at the start of a file.
 pub fn mark(text: &str) -> Option<Diagnostic> {
     let rest = text.strip_prefix('\u{feff}')?;

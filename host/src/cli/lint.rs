@@ -9,6 +9,8 @@ mod report;
 mod sarif;
 
 pub use codes::CodeInfo;
+pub use inspect::Inspection;
+pub use report::Folders;
 
 use super::Roots;
 use crate::compose::{self, App};
@@ -17,8 +19,7 @@ use anyhow::bail;
 use base::printable::printable;
 use clap::{Args, ValueEnum};
 use codes::Codes;
-use inspect::Inspection;
-use report::{Folders, Report};
+use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 use terminal::{self, Output};

@@ -115,6 +115,7 @@ pub fn codes() -> [CodeInfo; 2] {
         summary: summary.to_owned(),
         advice: advice.to_owned(),
         mechanical: false,
+        deceptive: false,
     })
 }
 

@@ -41,6 +41,8 @@ pub fn classify(letter: char) -> CharClass {
         '\0'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
         | '\u{ad}'
+        | '\u{34f}'
+        | '\u{17b4}'..='\u{17b5}'
         | '\u{2060}'..='\u{2065}'
         | '\u{206a}'..='\u{206f}'
         | '\u{3164}'
@@ -149,4 +151,20 @@ pub fn name(letter: char) -> String {
         _ => "",
     };
     format!("U+{:04X}{name}", u32::from(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use icu_properties::CodePointSetData;
+    use icu_properties::props::{BidiControl, DefaultIgnorableCodePoint};
+
+    #[test]
+    fn every_ignorable_and_directional_character_has_a_class() {
+        let (ignorable, directional) =
+            (CodePointSetData::new::<DefaultIgnorableCodePoint>(), CodePointSetData::new::<BidiControl>());
+        for letter in ('\0'..=char::MAX).filter(|letter| ignorable.contains(*letter) || directional.contains(*letter)) {
+            assert_ne!(classify(letter), CharClass::Visible, "{letter:?}");
+        }
+    }
 }

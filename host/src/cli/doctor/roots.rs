@@ -1,12 +1,12 @@
 //! Checks the roots, and what is in them.
 
 use super::report::Check;
-use crate::cli::mentions::MAX_MENTIONS;
+use crate::cli::lint::{Folders, Inspection};
 use crate::compose::App;
 use base::digest::Sha256;
 use base::printable::{counted, quoted};
-use bindings::catalog::Mention;
-use bindings::types::{Problem, Severity};
+use bindings::catalog::{Mention, Remark};
+use bindings::types::{Location, Problem, Severity};
 use library::roots::{RootKind, SkillRoot};
 use scripts::digest_of;
 use scripts::grants::Entry;
@@ -33,6 +33,8 @@ pub struct Root {
     pub skills: BTreeMap<String, String>,
     errors: usize,
     warnings: usize,
+    /// The number of files with what may be meant to deceive.
+    deceptive: usize,
     /// The number of Markdown files, whether they are skills or not.
     documents: usize,
 }
@@ -44,9 +46,15 @@ impl Inventory {
             let is_document = |file: &&String| file.ends_with(".md");
             let files = snapshot.roots.iter().map(|root| root.folders.values().flat_map(|folder| &folder.files));
             let documents: Vec<usize> = files.map(|files| files.filter(is_document).count()).collect();
-            Ok((engine.problems(u32::MAX)?, engine.mentions(MAX_MENTIONS)?, documents))
+            Ok((engine.problems(u32::MAX)?, engine.codes()?, documents))
         });
-        let (problems, mentions, documents) = lists.await?;
+        let (problems, codes, documents) = lists.await?;
+        let folders = Folders::new(&app.terms.roots, &app.config.roots.working_folder);
+        let Inspection { files, mentions, .. } = Inspection::run(app, &folders, &[]).await?;
+        let deceives = |remark: &Remark| codes.iter().any(|code| code.deceptive && code.name == remark.problem.code);
+        let reviewed = files.iter().map(|file| &file.reviewed);
+        let deceptive: Vec<&Location> =
+            reviewed.filter(|file| file.remarks.iter().any(deceives)).map(|file| &file.file).collect();
         let root = |(number, root): (u32, &SkillRoot)| {
             let skills = index.skills.iter().map(|skill| skill.summary());
             let count = |severity: Severity| {
@@ -66,6 +74,7 @@ impl Inventory {
                     .collect(),
                 errors: count(Severity::Error),
                 warnings: count(Severity::Warning),
+                deceptive: deceptive.iter().filter(|file| file.root == number).count(),
                 documents: documents.get(number as usize).copied().unwrap_or_default(),
             }
         };
@@ -148,8 +157,8 @@ fn check_inside(root: &Root, all: &[Root]) -> Check {
     };
     let what = format!("{}: {}, {}", root.label, root.path.display(), counted(root.skills.len(), "skill"));
     let is_empty = root.skills.is_empty() && inner.iter().all(|inner| inner.skills.is_empty());
-    match (root.errors, root.warnings) {
-        (0, 0) if is_empty && root.kind == RootKind::Folder => match root.documents {
+    match (root.errors, root.warnings, root.deceptive) {
+        (0, 0, 0) if is_empty && root.kind == RootKind::Folder => match root.documents {
             0 => Check::warn(
                 format!("{what}{nested}: there is no Markdown file in it"),
                 "check that it is the right folder; hidden folders, `node_modules` and `target` are skipped",
@@ -159,10 +168,16 @@ fn check_inside(root: &Root, all: &[Root]) -> Check {
                 "start each skill with front matter between `---` lines: `name` and `description` in a `SKILL.md`, `keywords` and `description` in others",
             ),
         },
-        (0, 0) => Check::ok(format!("{what}{nested}")),
-        (errors, warnings) => Check::warn(
-            format!("{what}, {}, {}{nested}", counted(errors, "error"), counted(warnings, "warning")),
-            format!("run `skillcell lint {}` to see them", root.path.display()),
-        ),
+        (0, 0, 0) => Check::ok(format!("{what}{nested}")),
+        (errors, warnings, deceptive) => {
+            let problems = (errors + warnings > 0)
+                .then(|| format!(", {}, {}", counted(errors, "error"), counted(warnings, "warning")))
+                .unwrap_or_default();
+            let hidden = (deceptive > 0)
+                .then(|| format!(", hidden or misleading content in {}", counted(deceptive, "file")))
+                .unwrap_or_default();
+            let advice = format!("run `skillcell lint {}` to see them", root.path.display());
+            Check::warn(format!("{what}{problems}{hidden}{nested}"), advice)
+        }
     }
 }

@@ -29,6 +29,8 @@ pub struct CodeInfo {
     pub advice: String,
     /// Whether `--fix` can fix it.
     pub mechanical: bool,
+    /// Whether it may be meant to deceive; only `--allow` silences it.
+    pub deceptive: bool,
 }
 
 impl Codes {
@@ -73,7 +75,7 @@ impl Codes {
 
 impl From<Code> for CodeInfo {
     fn from(code: Code) -> Self {
-        let Code { name, severity, summary, advice, mechanical } = code;
-        Self { code: name, severity: severity_name(severity), summary, advice, mechanical }
+        let Code { name, severity, summary, advice, mechanical, deceptive } = code;
+        Self { code: name, severity: severity_name(severity), summary, advice, mechanical, deceptive }
     }
 }
