@@ -20,6 +20,7 @@ pub(crate) struct Bounds {
     pub function_steps: u64,
     /// The steps for all functions.
     pub steps: u64,
+    pub functions: u64,
     /// The entries of all tables that the compiler may compute.
     pub table_entries: u64,
     /// Memories, each of which has an image of its initial data.
@@ -38,6 +39,7 @@ impl Bounds {
         function_size: 512 << 10,
         function_steps: 30_000_000,
         steps: 300_000_000,
+        functions: 1_000_000,
         table_entries: 100 << 20,
         memories: 100,
         items: 1_000_000,
@@ -50,6 +52,7 @@ impl Bounds {
         function_size: 128 << 10,
         function_steps: 600_000,
         steps: 8_000_000,
+        functions: 20_000,
         table_entries: 4 << 20,
         memories: 4,
         items: 50_000,
@@ -108,7 +111,16 @@ const OWN_LOCALS: u64 = 4;
 
 /// Validates a file, and rejects it if it would take too long to compile.
 pub(crate) fn check(bytes: &[u8], features: WasmFeatures, bounds: &Bounds) -> Result<(), Fault> {
-    let count = Count { bounds, steps: 0, startup_steps: 0, table_entries: 0, memories: 0, items: 0, components: 0 };
+    let count = Count {
+        bounds,
+        steps: 0,
+        startup_steps: 0,
+        functions: 0,
+        table_entries: 0,
+        memories: 0,
+        items: 0,
+        components: 0,
+    };
     count.file(bytes, features)
 }
 
@@ -118,6 +130,7 @@ struct Count<'bounds> {
     steps: u64,
     /// Of the function that initializes the module that is being read.
     startup_steps: u64,
+    functions: u64,
     table_entries: u64,
     memories: u64,
     items: u64,
@@ -179,6 +192,10 @@ impl Count<'_> {
             Payload::ComponentCanonicalSection(section) => self.items(section.count())?,
             Payload::ComponentImportSection(section) => self.items(section.count())?,
             Payload::ComponentExportSection(section) => self.items(section.count())?,
+            Payload::FunctionSection(section) => {
+                self.functions += u64::from(section.count());
+                within("functions", self.functions, bounds.functions)?;
+            }
             Payload::MemorySection(section) => {
                 self.memories += u64::from(section.count());
                 within("memories", self.memories, bounds.memories)?;

@@ -26,13 +26,14 @@ fn programs_that_take_long_to_compile_are_refused() {
         (nasty::straight("(local.set 0 (memory.grow (local.get 0)))", 10_000), locals),
         (nasty::straight("(drop (i32.const 1))", 50_000), "it has a function of 150006 bytes, and the limit is 131072"),
         (nasty::functions(1_000, 1_000), steps),
-        (nasty::functions(30_000, 10), steps),
+        (nasty::functions(20_000, 0), "it has at least 20001 functions, and the limit is 20000"),
         (nasty::globals(50_000), "its globals and segments take at least "),
         (nasty::elements(50_000), "its globals and segments take at least "),
         (nasty::segments(50_000), "its globals and segments take at least "),
         (nasty::tables(50, 1_000_000), "it has at least 5000000 table entries, and the limit is 4194304"),
         (nasty::images(90), "it has at least 90 memories, and the limit is 4"),
-        (nasty::nested_components(20), "components, and the limit is 16"),
+        (nasty::nested_components(10), "instances of components, and the limit is 16"),
+        (nasty::nested_components(20), "nested components, and the limit is 16"),
         (nasty::nested_code(), "the components nested in it have code"),
     ] {
         let fault = check_content(&program).expect_err(excess);
