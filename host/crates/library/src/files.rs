@@ -1,7 +1,7 @@
 //! Lists the files that belong to a skill.
 
 use crate::reading;
-use crate::resources::{Entry, EntryKind, ResourceFolder};
+use crate::resources::{Entry, EntryKind, ResourceFolder, Sizes};
 use crate::scan::{self, NEVER_WALKED};
 use crate::snapshot::Snapshot;
 use bindings::catalog::SkillFiles;
@@ -32,17 +32,17 @@ pub fn open(snapshot: &Snapshot, skill_files: &SkillFiles) -> Option<SkillFolder
         SkillFiles::EverythingBelow(location) => {
             let folder = snapshot.open(location).ok()?;
             let mut files = Vec::new();
-            collect(&folder, "", 0, &mut files);
+            collect(&folder, &Sizes::new(&folder), "", 0, &mut files);
             files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
             Some(SkillFolder { folder, files })
         }
         SkillFiles::Declared(assets) => {
             let folder = snapshot.open(&assets.first()?.folder).ok()?;
-            let file = |path: &String| {
-                let size = folder.size(path).filter(|_| !folder.leads_to_hidden(path))?;
-                Some(SkillFile { size, path: path.clone() })
+            let mut files: Vec<SkillFile> = {
+                let sizes = Sizes::new(&folder);
+                let file = |path: &String| Some(SkillFile { size: sizes.of(path)?, path: path.clone() });
+                assets.iter().filter_map(|asset| file(&asset.file)).collect()
             };
-            let mut files: Vec<SkillFile> = assets.iter().filter_map(|asset| file(&asset.file)).collect();
             files.sort_unstable_by(|left, right| left.path.cmp(&right.path));
             Some(SkillFolder { folder, files })
         }
@@ -51,20 +51,17 @@ pub fn open(snapshot: &Snapshot, skill_files: &SkillFiles) -> Option<SkillFolder
 
 /// Collects all files below a folder that are not hidden. Links to files inside it count; links to folders do not, because
 /// their files are found at their own paths.
-fn collect(folder: &ResourceFolder, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
+fn collect(folder: &ResourceFolder, sizes: &Sizes<'_>, path: &str, depth: usize, files: &mut Vec<SkillFile>) {
     for Entry { name, kind } in folder.entries(path).unwrap_or_default() {
         let Some(name) = name.filter(|name| !reading::is_hidden(name) && is_portable(name)) else { continue };
         if files.len() >= MAX_FILES {
             return;
         }
         let below = scan::join(path, &name);
-        if kind == EntryKind::Link && folder.leads_to_hidden(&below) {
-            continue;
-        }
         if kind != EntryKind::Folder {
-            files.extend(folder.size(&below).map(|size| SkillFile { path: below, size }));
+            files.extend(sizes.of(&below).map(|size| SkillFile { path: below, size }));
         } else if depth < MAX_DEPTH && !NEVER_WALKED.contains(&name.as_str()) {
-            collect(folder, &below, depth + 1, files);
+            collect(folder, sizes, &below, depth + 1, files);
         }
     }
 }

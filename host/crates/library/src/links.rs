@@ -3,6 +3,7 @@
 //! The kernel walks a chain of links again for every name that leads into it, and a link may have thousands of names. Here each
 //! link is read once and has few names, so that links cost no more than files.
 
+use crate::reading::is_hidden;
 use crate::scan::{join, or_dot};
 use bindings::catalog::SkipReason;
 use cap_std::fs::Dir;
@@ -75,6 +76,20 @@ struct Pending {
 impl<'a> Links<'a> {
     pub fn new(top: &'a Dir, allowed: impl Fn(&str, bool) -> bool + Sync + 'a) -> Self {
         Self { top, allowed: Box::new(allowed), known: Mutex::default() }
+    }
+
+    /// Follows every link that stays below the folder.
+    pub fn everywhere(top: &'a Dir) -> Self {
+        Self::new(top, |_, _| true)
+    }
+
+    /// Whether the target of a path is in a hidden file or folder, or behind a link that is not followed.
+    pub fn lead_to_hidden(&self, path: &str) -> bool {
+        match self.resolve(path) {
+            Ok(LinkTarget::Folder(target) | LinkTarget::File(target)) => target.split('/').any(is_hidden),
+            // Otherwise opening it fails.
+            Err(reason) => reason == SkipReason::TooManyLinks,
+        }
     }
 
     /// Follows a link whose parent folder is free of links.

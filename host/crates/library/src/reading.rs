@@ -1,9 +1,7 @@
 //! Reads files and folders below a root, and nothing outside.
 
-use crate::links::{LinkTarget, Links};
 use crate::resources::{Entry, EntryKind, Target};
 use crate::stamp::Stamp;
-use bindings::catalog::SkipReason;
 use bindings::library::{Oversize, ReadError};
 use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
@@ -80,15 +78,6 @@ pub fn entries(folder: &Dir, path: &str) -> io::Result<Vec<Entry>> {
 /// Whether the name is hidden. Hidden files and folders are not served.
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
-}
-
-/// Whether the target of a path is in a hidden file or folder, or behind a link that is not followed.
-pub fn leads_to_hidden(folder: &Dir, path: &str) -> bool {
-    match Links::new(folder, |_, _| true).resolve(path) {
-        Ok(LinkTarget::Folder(target) | LinkTarget::File(target)) => target.split('/').any(is_hidden),
-        // Otherwise opening it fails.
-        Err(reason) => reason == SkipReason::TooManyLinks,
-    }
 }
 
 fn stat_regular_file(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {

@@ -1,6 +1,7 @@
 //! A folder with files of skills, on disk or frozen.
 
 use crate::frozen::FrozenFolder;
+use crate::links::{LinkTarget, Links};
 use crate::reading;
 use bindings::library::{Oversize, ReadError};
 use cap_std::fs::Dir;
@@ -41,6 +42,15 @@ pub enum Target {
     Folder,
     /// A pipe or device.
     Other,
+}
+
+impl Target {
+    fn size(self) -> Option<u64> {
+        match self {
+            Self::File { size } => Some(size),
+            Self::Folder | Self::Other => None,
+        }
+    }
 }
 
 impl ResourceFolder {
@@ -86,10 +96,7 @@ impl ResourceFolder {
 
     /// Returns the size of a regular file.
     pub fn size(&self, path: &str) -> Option<u64> {
-        match self.target(path)? {
-            Target::File { size } => Some(size),
-            Target::Folder | Target::Other => None,
-        }
+        self.target(path).and_then(Target::size)
     }
 
     /// Lists a folder, in any order. Refuses links to hidden folders.
@@ -106,7 +113,7 @@ impl ResourceFolder {
     /// Whether the target of a path is in a hidden file or folder.
     pub fn leads_to_hidden(&self, path: &str) -> bool {
         match self {
-            Self::OnDisk(folder) => reading::leads_to_hidden(folder, path),
+            Self::OnDisk(folder) => Links::everywhere(folder).lead_to_hidden(path),
             Self::Frozen(folder) => folder.leads_to_hidden(path),
         }
     }
@@ -120,10 +127,42 @@ impl ResourceFolder {
     pub fn list_files(&self, path: &str) -> Vec<String> {
         let Ok(inside) = self.open(path) else { return Vec::new() };
         let named = inside.entries("").unwrap_or_default().into_iter().filter_map(|entry| entry.name);
-        let served = named.filter(|name| !reading::is_hidden(name) && inside.has_file(name));
+        let sizes = Sizes::new(&inside);
+        let served = named.filter(|name| sizes.of(name).is_some());
         let mut names: Vec<String> = served.take(MAX_LISTED_ENTRIES).collect();
         names.sort_unstable();
         names
+    }
+}
+
+/// The sizes of many files of a folder. Each link is followed once, so it is of use for as long as one list takes.
+pub enum Sizes<'a> {
+    OnDisk(&'a Dir, Links<'a>),
+    Frozen(&'a FrozenFolder),
+}
+
+impl<'a> Sizes<'a> {
+    pub fn new(folder: &'a ResourceFolder) -> Self {
+        match folder {
+            ResourceFolder::OnDisk(folder) => Self::OnDisk(folder, Links::everywhere(folder)),
+            ResourceFolder::Frozen(folder) => Self::Frozen(folder),
+        }
+    }
+
+    /// Returns the size of a regular file, unless it or the target of its link is hidden.
+    pub fn of(&self, path: &str) -> Option<u64> {
+        let is_hidden = |path: &str| path.split('/').any(reading::is_hidden);
+        if is_hidden(path) {
+            return None;
+        }
+        let target = match self {
+            Self::OnDisk(folder, links) => match links.resolve(path) {
+                Ok(LinkTarget::File(target)) if !is_hidden(&target) => reading::target(folder, &target),
+                _ => None,
+            },
+            Self::Frozen(folder) => folder.target(path).filter(|_| !folder.leads_to_hidden(path)),
+        };
+        target.and_then(Target::size)
     }
 }
 

@@ -5,7 +5,8 @@ use super::path::{below, names, split_name};
 use super::protected::{FOLDER, ProtectedPlace, descend_unprotected, is_head, is_link, is_protected};
 use super::{Entry, FileError, IsDue, Kind, NewTimes, OpenFile, OpenMode, OpenNode, Stat, Volume};
 use cap_std::fs::{Dir, FileExt, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use library::reading::{is_hidden, leads_to_hidden};
+use library::links::Links;
+use library::reading::is_hidden;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -89,7 +90,8 @@ impl Disk {
     }
 
     fn check_visible(&self, path: &str) -> Result<(), FileError> {
-        let hidden = self.hides_hidden && (path.split('/').any(is_hidden) || leads_to_hidden(&self.folder, path));
+        let hidden = self.hides_hidden
+            && (path.split('/').any(is_hidden) || Links::everywhere(&self.folder).lead_to_hidden(path));
         if hidden { Err(FileError::NotFound) } else { Ok(()) }
     }
 
@@ -211,6 +213,8 @@ impl Volume for Disk {
     fn list(&self, path: &str, is_due: IsDue<'_>) -> Result<Vec<Entry>, FileError> {
         self.check_visible(path)?;
         let listed = if path.is_empty() { self.folder.entries() } else { self.folder.read_dir(path) };
+        // One for all, so that links that share a part of their way cost little.
+        let links = Links::everywhere(&self.folder);
         let mut entries = Vec::new();
         for entry in listed.map_err(from_io)? {
             if is_due() {
@@ -220,7 +224,7 @@ impl Volume for Disk {
             // WASI cannot represent names that are not UTF-8.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let kind = entry.file_type().map_or(Kind::Other, kind_of);
-            let is_hidden_link = || kind == Kind::Link && leads_to_hidden(&self.folder, &format!("./{path}/{name}"));
+            let is_hidden_link = || kind == Kind::Link && links.lead_to_hidden(&format!("./{path}/{name}"));
             if self.hides_hidden && (is_hidden(&name) || is_hidden_link()) {
                 continue;
             }
