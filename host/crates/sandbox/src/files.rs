@@ -38,6 +38,8 @@ pub enum FileError {
     Link,
     #[error("has another name, which may be protected (a hard link)")]
     HardLink,
+    #[error("has more than 10,000 entries or 64 levels, too many to check before a move; move its parts one by one")]
+    TooLargeToMove,
     #[error("leads out of the folder")]
     Escapes,
     #[error("leads through a link")]
@@ -390,8 +392,11 @@ impl Files {
 
     /// Records a denial if the error comes from a rule, rather than from a missing file or the like.
     fn note(&self, action: &'static str, path: impl std::fmt::Display, error: FileError) {
-        use FileError::{Escapes, HardLink, Link, NotPermitted, Protected, ReadOnly, ThroughLink};
-        if matches!(error, ReadOnly | Protected | Link | HardLink | Escapes | ThroughLink | NotPermitted) {
+        use FileError::{Escapes, HardLink, Link, NotPermitted, Protected, ReadOnly, ThroughLink, TooLargeToMove};
+        if matches!(
+            error,
+            ReadOnly | Protected | Link | HardLink | TooLargeToMove | Escapes | ThroughLink | NotPermitted
+        ) {
             self.denials.note(Denial::File { action, path: path.to_string(), reason: error });
         }
     }

@@ -80,9 +80,12 @@ fn error_code(error: FileError) -> ErrorCode {
         FileError::NotAFolder => ErrorCode::NotDirectory,
         FileError::IsAFolder => ErrorCode::IsDirectory,
         FileError::NotEmpty => ErrorCode::NotEmpty,
-        FileError::NotPermitted | FileError::Protected | FileError::Link | FileError::HardLink | FileError::Escapes => {
-            ErrorCode::NotPermitted
-        }
+        FileError::NotPermitted
+        | FileError::Protected
+        | FileError::Link
+        | FileError::HardLink
+        | FileError::TooLargeToMove
+        | FileError::Escapes => ErrorCode::NotPermitted,
         FileError::ReadOnly => ErrorCode::ReadOnly,
         FileError::ThroughLink => ErrorCode::Loop,
         FileError::OtherVolume => ErrorCode::CrossDevice,

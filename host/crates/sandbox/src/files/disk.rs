@@ -131,7 +131,7 @@ impl Disk {
         is_due: IsDue<'_>,
     ) -> Result<(), FileError> {
         if depth > MAX_MOVED_DEPTH {
-            return Err(FileError::Protected);
+            return Err(FileError::TooLargeToMove);
         }
         ProtectedPlace::check_contents(&self.protected, &folder)?;
         let mut entries = rustix::fs::Dir::new(folder).map_err(from_errno)?;
@@ -146,7 +146,10 @@ impl Disk {
                 return Err(FileError::Interrupted);
             }
             *checked += 1;
-            if *checked > MAX_MOVED_ENTRIES || is_protected(&name.to_string_lossy()) {
+            if *checked > MAX_MOVED_ENTRIES {
+                return Err(FileError::TooLargeToMove);
+            }
+            if is_protected(&name.to_string_lossy()) {
                 return Err(FileError::Protected);
             }
             match entry.file_type() {

@@ -41,7 +41,11 @@ impl From<FileError> for Errno {
             FileError::NotAFolder => Self::NOTDIR,
             FileError::IsAFolder => Self::ISDIR,
             FileError::NotEmpty => Self::NOTEMPTY,
-            FileError::NotPermitted | FileError::Protected | FileError::Link | FileError::HardLink => Self::PERM,
+            FileError::NotPermitted
+            | FileError::Protected
+            | FileError::Link
+            | FileError::HardLink
+            | FileError::TooLargeToMove => Self::PERM,
             FileError::ReadOnly => Self::ROFS,
             FileError::Escapes => Self::NOTCAPABLE,
             FileError::ThroughLink => Self::LOOP,

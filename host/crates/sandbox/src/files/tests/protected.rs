@@ -75,6 +75,27 @@ fn no_protected_name_is_written_created_moved_or_removed() {
 }
 
 #[test]
+fn a_folder_that_is_too_large_to_check_is_not_moved() {
+    let machine = Machine::new();
+    let many = machine.path("project/many");
+    fs::create_dir(&many).unwrap();
+    for number in 0..=10_000 {
+        fs::write(many.join(number.to_string()), "").unwrap();
+    }
+    fs::create_dir_all(machine.path("project/deep").join("a/".repeat(65))).unwrap();
+    let mut files = machine.files(vec![writable("", "")]);
+    for folder in ["many", "deep"] {
+        let moved = rename(&mut files, &format!("work/{folder}"), &format!("work/{folder}-moved"));
+        assert_eq!(moved, Err(FileError::TooLargeToMove), "{folder}");
+    }
+    let denials = machine.denials.take();
+    assert!(denials.iter().any(|denial| denial.to_string().contains("move its parts")), "{denials:?}");
+    assert_eq!(rename(&mut files, "work/many/0", "work/first"), Ok(()));
+    assert_eq!(rename(&mut files, "work/many", "work/moved"), Ok(()));
+    assert_eq!(rename(&mut files, "work/deep/a", "work/part"), Ok(()));
+}
+
+#[test]
 fn a_moved_folder_carries_nothing_protected_elsewhere() {
     let machine = Machine::new();
     for name in all_names() {
