@@ -29,6 +29,12 @@ impl Quota {
         self.hit.load(Ordering::Relaxed)
     }
 
+    /// Returns the bytes and files that are left.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> (u64, u64) {
+        (self.bytes_left.load(Ordering::Relaxed), self.files_left.load(Ordering::Relaxed))
+    }
+
     fn take(&self, counter: &AtomicU64, amount: u64) -> Result<(), FileError> {
         let taken = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(amount));
         taken.map(drop).map_err(|_| {
@@ -135,8 +141,11 @@ impl MemoryFile {
     fn resize(&self, content: &mut Content, size: u64, shrink: bool) -> Result<(), FileError> {
         let Some(QuotaSlot(quota)) = &self.slot else { return Err(FileError::ReadOnly) };
         if let Stored::Fixed(shared) = &content.bytes {
-            quota.take(&quota.bytes_left, shared.len() as u64)?;
-            content.bytes = Stored::Owned(shared.to_vec());
+            // What is cut off need not fit.
+            let kept =
+                if shrink { usize::try_from(size).unwrap_or(usize::MAX).min(shared.len()) } else { shared.len() };
+            quota.take(&quota.bytes_left, kept as u64)?;
+            content.bytes = Stored::Owned(shared[..kept].to_vec());
         }
         let Stored::Owned(bytes) = &mut content.bytes else { return Err(FileError::ReadOnly) };
         let old_size = bytes.len() as u64;

@@ -77,15 +77,23 @@ impl Overlay {
         }
     }
 
+    /// Checks that only folders lead to a path, and no links.
+    fn check_parents(&self, path: &str) -> Result<(), FileError> {
+        let (folders, _) = split_name(path)?;
+        prefixes(folders).try_for_each(|folder| match self.stat(folder, false)?.kind {
+            Kind::Folder => Ok(()),
+            Kind::Link => Err(FileError::ThroughLink),
+            _ => Err(FileError::NotAFolder),
+        })
+    }
+
     /// Makes sure that the folder of a path is in the upper layer.
     fn copy_parents(&mut self, path: &str) -> Result<(), FileError> {
+        self.check_parents(path)?;
         let (folders, _) = split_name(path)?;
         for folder in prefixes(folders) {
-            match (self.layer(folder)?, self.stat(folder, false)?.kind) {
-                (Layer::Upper, Kind::Folder) => {}
-                (Layer::Lower, Kind::Folder) => self.upper.create_folder(folder)?,
-                (_, Kind::Link) => return Err(FileError::ThroughLink),
-                _ => return Err(FileError::NotAFolder),
+            if self.layer(folder)? == Layer::Lower {
+                self.upper.create_folder(folder)?;
             }
         }
         Ok(())
@@ -197,9 +205,10 @@ impl Volume for Overlay {
             let writes = mode.create || mode.write || mode.truncate;
             return if writes { Err(FileError::ThroughLink) } else { self.lower.open(path, mode) };
         }
-        if mode.create && !mode.folder {
-            self.copy_parents(path)?;
+        if !mode.create || mode.folder {
+            return Err(self.stat(path, mode.follow).err().unwrap_or(FileError::NotFound));
         }
+        self.copy_parents(path)?;
         self.upper.open(path, mode)
     }
 
@@ -217,7 +226,7 @@ impl Volume for Overlay {
             Kind::Folder => {}
             _ => return Err(FileError::NotAFolder),
         }
-        self.copy_parents(path)?;
+        self.check_parents(path)?;
         if self.layer(path)? == Layer::Upper {
             self.upper.remove_folder(path)?;
         }
@@ -229,7 +238,7 @@ impl Volume for Overlay {
         if self.stat(path, false)?.kind == Kind::Folder {
             return Err(FileError::IsAFolder);
         }
-        self.copy_parents(path)?;
+        self.check_parents(path)?;
         if self.layer(path)? == Layer::Upper {
             self.upper.remove_file(path)?;
         }
@@ -281,3 +290,6 @@ impl Volume for Overlay {
 fn join(folder: &str, name: &str) -> String {
     names(folder).chain([name]).collect::<Vec<_>>().join("/")
 }
+
+#[cfg(test)]
+mod tests;
