@@ -59,6 +59,9 @@ fn main() {
         front_matter.extend(["  - {file: ", file, ", execution: server}\n"]);
         write_files(&skill, &[(file, text)]);
     }
+    for (_, file, text) in VARIANTS {
+        write_files(&skill, &[(file, text)]);
+    }
     write_files(&skill, &[("SKILL.md", &format!("{front_matter}---\n"))]);
     println!("a fresh sandbox each time, question to answer over stdio; medians of {RUNS} runs\n");
     println!(
@@ -67,6 +70,48 @@ fn main() {
     );
     for language in &LANGUAGES {
         report(folder.path(), &skill, language);
+    }
+    println!("\nwhat a call hands over, and nested runs, in Python; medians of {RUNS} runs in turn\n");
+    println!("{:<48} {:>10} {:>14}", "", "sandbox", "child process");
+    let mut session = Launch::new(SKILLCELL).arg("--quiet").arg(folder.path()).start();
+    let python = &LANGUAGES[2];
+    let variants: Vec<Variant> = VARIANTS.iter().map(|(what, file, _)| (*what, *file, input_of(what))).collect();
+    let mut times = vec![(Vec::new(), Vec::new()); variants.len()];
+    for _ in 0..=RUNS {
+        for ((what, file, input), (sandbox, native)) in variants.iter().zip(&mut times) {
+            sandbox.push(timed(|| drop(run_with(&mut session, file, input))));
+            if !what.contains("1 MiB") {
+                native.extend(child(python, &skill, file));
+            }
+        }
+    }
+    for ((what, ..), (sandbox, native)) in variants.iter().zip(times) {
+        // The first run loads the runtime.
+        let native = if native.is_empty() { "-".to_owned() } else { shown(median(native)) };
+        println!("{what:<48} {:>10} {native:>14}", shown(median(sandbox[1..].to_vec())));
+    }
+}
+
+/// A way to call a script, the script, and what it is handed.
+type Variant = (&'static str, &'static str, Value);
+
+const VARIANTS: [(&str, &str, &str); 5] = [
+    ("nothing", "hello.py", "print('hello')\n"),
+    ("ten arguments", "argv.py", "import sys\nprint(len(sys.argv))\n"),
+    ("a file of 1 MiB in, and one out", "copy.py", "open('out', 'wb').write(open('in', 'rb').read())\n"),
+    ("`subprocess` imported, and nothing started", "none.py", "import subprocess\nprint('hello')\n"),
+    (
+        "`python3` started once",
+        "nested.py",
+        "import os, subprocess\nhere = os.path.dirname(os.path.abspath(__file__))\nprint(subprocess.run(['python3', here + '/hello.py'], capture_output=True).returncode)\n",
+    ),
+];
+
+fn input_of(what: &str) -> Value {
+    match what {
+        "ten arguments" => json!({"argv": vec!["argument"; 10]}),
+        "a file of 1 MiB in, and one out" => json!({"files": [{"path": "in", "text": "x".repeat(1 << 20)}]}),
+        _ => json!({}),
     }
 }
 
@@ -104,8 +149,15 @@ fn report(library: &Path, skill: &Path, language: &Language) {
 }
 
 fn run(session: &mut Session, file: &str) {
-    let result = session.call_json("run_script", json!({"skill_path": "bench", "file": file, "args": {}}));
+    run_with(session, file, &json!({}));
+}
+
+fn run_with(session: &mut Session, file: &str, input: &Value) -> Value {
+    let mut request = json!({"skill_path": "bench", "file": file, "args": {}});
+    request.as_object_mut().expect("a map").extend(input.as_object().expect("a map").clone());
+    let result = session.call_json("run_script", request);
     assert_eq!(result["exit_code"], Value::from(0), "{result}");
+    result
 }
 
 /// Returns the time of a child process, or nothing if the interpreter is missing.
