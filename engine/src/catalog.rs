@@ -222,7 +222,7 @@ impl Catalog {
         }
         let roots: BTreeSet<u32> = fits.iter().map(|fit| self.root_of(fit)).collect();
         // An ambiguous answer needs at least two candidates.
-        fits.truncate(self.matching_of_all(&roots).max_results.max(2) as usize);
+        self.keep(&mut fits, self.matching_of_all(&roots).max_results.max(2) as usize);
         Ok(Answer::Ambiguous(fits.iter().map(|fit| self.candidate(fit, &tokens)).collect()))
     }
 
@@ -238,6 +238,25 @@ impl Catalog {
                 score::is_ambiguous(best, other, threshold, root == best_root)
             }
         })
+    }
+
+    /// Keeps the best skills, in order. Of equally good ones for the last places, each root keeps one before any keeps a second
+    /// one, so that no root takes all places.
+    fn keep(&self, fits: &mut Vec<Fit>, places: usize) {
+        let Some(last) = fits.get(places.saturating_sub(1)).map(|fit| fit.base).filter(|_| fits.len() > places) else {
+            return;
+        };
+        fits.retain(|fit| fit.base.total_cmp(&last).is_ge());
+        let mut kept = vec![0_usize; self.roots.len()];
+        let turn = |(position, fit): (usize, &Fit)| {
+            let root = &mut kept[self.root_of(fit) as usize];
+            *root += 1;
+            (fit.base.total_cmp(&last).is_eq().then_some(*root), position)
+        };
+        let mut turns: Vec<(Option<usize>, usize)> = fits.iter().enumerate().map(turn).collect();
+        turns.sort_unstable();
+        let positions: BTreeSet<usize> = turns.into_iter().take(places).map(|(_, position)| position).collect();
+        *fits = positions.into_iter().map(|position| fits[position].clone()).collect();
     }
 
     fn root_of(&self, fit: &Fit) -> u32 {

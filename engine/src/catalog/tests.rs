@@ -59,6 +59,19 @@ fn a_root_decides_only_between_its_own_skills() {
 }
 
 #[test]
+fn no_root_takes_all_places_from_equally_good_skills_of_others() {
+    assert_eq!(answer(vec![ten("x", ""), ten("y", "")], 5), ["x", "x0", "y"]);
+    assert_eq!(answer(vec![ten("x", ""), root("y", ""), root("z", "")], 5), ["x", "y", "z"]);
+    assert_eq!(answer(vec![ten("z", ""), ten("a", ""), ten("b", ""), ten("c", "")], 5), ["a", "b", "c"]);
+    assert_eq!(answer(vec![ten("x", "")], 5), ["x", "x0", "x1"]);
+    // Better ones have places before.
+    let better = "---\nkeywords: [a0, a1, a2, a3, a4, a5]\ndescription: d\n---\n";
+    let two = root("x", "").file("p.md", better).file("q.md", better);
+    assert_eq!(answer(vec![two.clone(), root("y", "")], 5), ["p", "q", "y"]);
+    assert_eq!(answer(vec![two.file("r.md", better), root("y", "")], 5), ["p", "q", "r"]);
+}
+
+#[test]
 fn priority_breaks_ties_only_within_a_root() {
     let with_priority = |label: &str, priority: i32| {
         let text = format!("---\nkeywords: [a0, a1]\ndescription: d\npriority: {priority}\n---\n");
