@@ -39,8 +39,8 @@ pub mod tree;
 pub mod paths;
 pub mod text;
 pub mod component;
-#[cfg(test)]
-mod memory;
+#[cfg(any(test, feature = "memory"))]
+pub mod memory;
 
 #[cfg(all(feature = "component", target_family = "wasm"))]
 mod exported {

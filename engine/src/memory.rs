@@ -46,6 +46,10 @@ impl MemoryRoot {
         self.file(&format!("{path}.md"), &format!("---\nkeywords: [word]\ndescription: d\n---\n# {path}\n"))
     }
 
+    pub fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
     pub fn without(mut self, path: &str) -> Self {
         self.files.remove(path);
         self

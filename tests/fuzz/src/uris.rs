@@ -1,13 +1,13 @@
 //! URIs: of resources, of repositories, and of hosts that a script may reach.
 
-use crate::skills::{FileRoot, open};
 use base::percent;
 use git::address::Address;
 use hyper::Uri;
 use sandbox::gate::Target;
 use sandbox::hosts::{HostAccess, HostPattern, host_access};
-use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{FoundResource, ResourcePart};
+use skillcell_engine::bindings::exports::skillcell::plugin::catalog::{Duplicates, FoundResource, ResourcePart};
 use skillcell_engine::catalog::Catalog;
+use skillcell_engine::memory::{self, MemoryRoot};
 use skillcell_engine::paths;
 use std::path::Path;
 
@@ -16,18 +16,16 @@ thread_local! {
 }
 
 fn library() -> Catalog {
-    let folder = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n# {name}\n");
     let tree = "---\nkeywords: [word]\ndescription: d\n---\n";
-    let project = FileRoot::new("project", false)
-        .with("pdf/SKILL.md", &folder("pdf-tools"))
-        .with("pdf/forms/SKILL.md", &folder("forms"))
-        .with("Ünder the/sea/SKILL.md", &folder("sea"))
-        .with("twin/SKILL.md", &folder("twin"))
-        .with("ui/_index.md", tree)
-        .with("ui/Auth Flow.md", tree);
-    let office =
-        FileRoot::new("office", true).with("pdf/SKILL.md", &folder("pdf")).with("other/SKILL.md", &folder("twin"));
-    open(vec![office, project])
+    let project = MemoryRoot::new("project")
+        .folder_skill("pdf", "pdf-tools")
+        .folder_skill("pdf/forms", "forms")
+        .folder_skill("Ünder the/sea", "sea")
+        .folder_skill("twin", "twin")
+        .file("ui/_index.md", tree)
+        .file("ui/Auth Flow.md", tree);
+    let office = MemoryRoot::plugin("office").folder_skill("pdf", "pdf").folder_skill("other", "twin");
+    memory::catalog(vec![office, project], Duplicates::Refuse)
 }
 
 pub fn uris(bytes: &[u8]) {
