@@ -50,6 +50,7 @@ use skillcell_tests::{Launch, Session, write_files};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::TempDir;
 
 /// The server under test.
@@ -77,7 +78,10 @@ fn install_server(folder: &Path) -> PathBuf {
     let binary = folder.join(".skillcell");
     // A hard link avoids the copy of a large file, if both are on one file system.
     if std::fs::hard_link(SKILLCELL, &binary).is_err() {
-        std::fs::copy(SKILLCELL, &binary).expect("room for the binary");
+        // Not by this process: what it has open for writing is open in the processes too that other tests start at the same time,
+        // until they run their program, and a file that is open for writing cannot be run.
+        let copied = Command::new("cp").args([Path::new(SKILLCELL), &binary]).status().expect("`cp`");
+        assert!(copied.success(), "no room for the binary");
     }
     for path in [folder, &binary] {
         std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("a folder of our own");
