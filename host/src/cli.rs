@@ -13,6 +13,7 @@ mod list;
 mod man;
 mod matching;
 mod mentions;
+mod package;
 mod plugin;
 mod replace;
 mod run;
@@ -106,6 +107,10 @@ enum Command {
     ///
     /// Example: skillcell plugin new my-scorer --kind scorer
     Plugin(plugin::PluginArguments),
+    /// Add Python packages for scripts, list, check and remove them
+    ///
+    /// Example: skillcell package add --preset documents
+    Package(package::PackageArguments),
     /// List the services that can be queried, and test them
     ///
     /// Example: skillcell integration test github
@@ -238,6 +243,7 @@ impl Cli {
             Some(Command::Doctor(arguments)) => doctor::run(arguments),
             Some(Command::Client(arguments)) => client::run(arguments),
             Some(Command::Plugin(arguments)) => plugin::run(arguments),
+            Some(Command::Package(arguments)) => package::run(arguments),
             Some(Command::Integration(arguments)) => integration::run(arguments),
             Some(Command::Audit(arguments)) => audit::run(&arguments),
             Some(Command::Stats(arguments)) => stats::run(&arguments),

@@ -19,6 +19,8 @@ use guests::scorer::ScorerWorld;
 use guests::script::ScriptWorld;
 use integrations::Integrations;
 use library::roots::{self, SkillRoot};
+use packages::installed::Installed;
+use packages::store::Store;
 use scripts::Scripts;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -89,7 +91,8 @@ pub fn open(config: Config) -> anyhow::Result<App> {
     let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
     let integrations = integrations(&config, world, Arc::clone(&record));
     let grants = Arc::clone(&config.grants);
-    let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, script_world, record);
+    let packages = Installed::new(package_store(&config));
+    let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, script_world, packages, record);
     Ok(App { catalog, config, terms, scripts, integrations })
 }
 
@@ -112,6 +115,11 @@ pub fn terms(config: &Config, roots: Arc<[SkillRoot]>) -> Terms {
 pub fn integrations(config: &Config, world: IntegrationWorld, record: Arc<Record>) -> Integrations {
     let working_folder = config.roots.working_folder.clone();
     Integrations::new(Arc::clone(&config.integrations), working_folder, world, record)
+}
+
+/// The folder of Python packages. Without a home folder there is none.
+pub fn package_store(config: &Config) -> Option<Store> {
+    config.user_folders.as_ref().map(|folders| Store::at(folders.packages()))
 }
 
 /// Opens the cache of compiled code. Without one, code is compiled on each start.

@@ -5,6 +5,7 @@ mod content;
 pub mod file;
 mod git;
 mod integrations;
+pub mod packages;
 mod scorers;
 mod scripts;
 mod surface;
@@ -36,6 +37,8 @@ pub struct Config {
     pub scripts: ::scripts::Options,
     pub git: ::git::options::Options,
     pub grants: Arc<Grants>,
+    /// Where Python packages come from.
+    pub packages: ::packages::download::Options,
     pub analytics: ::analytics::options::Options,
     pub integrations: Arc<::integrations::options::Options>,
     /// `None` if the home folder is unknown.
@@ -161,6 +164,7 @@ pub fn resolve_in(
         scripts,
         git,
         grants: Arc::new(scripts::grants(raw.grants.unwrap_or_default(), file.clone(), path).map_err(invalid)?),
+        packages: packages::resolve(raw.packages.unwrap_or_default(), path).map_err(invalid)?,
         analytics: analytics::resolve(&raw.analytics.unwrap_or_default(), endpoint, variable).map_err(invalid)?,
         integrations: Arc::new(integrations),
         user_folders,

@@ -64,6 +64,7 @@ fn the_bundled_library_works_and_every_section_is_reported() {
         "roots",
         "engine and plugins",
         "grants",
+        "packages",
         "cache and records",
         "git",
         "integrations",

@@ -22,6 +22,7 @@ mod http;
 mod lint;
 mod listing;
 mod matching;
+mod packages;
 mod packaging;
 mod plugin;
 mod profiles;

@@ -39,19 +39,20 @@ fn files_with(folder: &str, needle: &str) -> Vec<String> {
 
 /// The crates of the host, lowest first, and the crates that each may use. A new edge is a decision; ARCHITECTURE.md has the
 /// picture.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("base", &[]),
     ("terminal", &["base"]),
     ("bindings", &[]),
     ("library", &["base", "bindings"]),
     ("sandbox", &["base", "bindings", "library"]),
     ("guests", &["base", "bindings", "library", "sandbox"]),
+    ("packages", &["base", "sandbox", "guests"]),
     ("catalog", &["base", "terminal", "bindings", "library", "guests"]),
     ("git", &["base", "terminal", "bindings", "library", "catalog"]),
     ("audit", &["base"]),
     ("analytics", &["base"]),
     ("call", &["base", "analytics"]),
-    ("scripts", &["base", "bindings", "library", "sandbox", "guests", "catalog", "audit", "call"]),
+    ("scripts", &["base", "bindings", "library", "sandbox", "guests", "packages", "catalog", "audit", "call"]),
     ("integrations", &["base", "bindings", "sandbox", "guests", "git", "audit", "call"]),
     ("views", &["base", "bindings", "library", "sandbox", "guests", "catalog", "scripts"]),
     ("http-server", &["base"]),

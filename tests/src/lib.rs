@@ -16,6 +16,7 @@ pub mod ranking;
 mod repository;
 pub mod services;
 mod session;
+pub mod wheels;
 mod wire;
 
 pub use case::{Case, Outcome, all_cases};

@@ -35,7 +35,7 @@ impl Launch {
         {
             command.env_remove(name);
         }
-        for name in ["SKILLS_BRANCH", "REFRESH_INTERVAL_MINUTES"] {
+        for name in ["SKILLS_BRANCH", "REFRESH_INTERVAL_MINUTES", "PIP_INDEX_URL", "PIP_CERT"] {
             command.env_remove(name);
         }
         for name in ["GITHUB_TOKEN", "CIRCLECI_TOKEN", "LINEAR_API_KEY", "SKILLCELL_GATEWAY_TOKEN"] {

@@ -8,7 +8,7 @@ mod repositories;
 mod roots;
 mod tools;
 
-use super::Roots;
+use super::{Roots, package};
 use crate::compose;
 use crate::config::{self, Config};
 use crate::lockdown;
@@ -62,6 +62,7 @@ fn check_all(mut config: Config, online: bool, report: &mut Report) -> anyhow::R
     lockdown::forbid_exec()?;
     let plugins = plugins::checks(&config);
     let storage = storage(config.user_folders.as_ref());
+    let packages = packages(&config);
     let repositories = repositories::checks(&config, online);
     let integrations = config.integrations.all.iter().map(plugins::check_integration).collect();
     let clients = clients::checks(&config.roots.working_folder);
@@ -70,6 +71,7 @@ fn check_all(mut config: Config, online: bool, report: &mut Report) -> anyhow::R
     report.add("roots", roots::checks(&inventory));
     report.add("engine and plugins", plugins);
     report.add("grants", grants::checks(scripts, &grants, inventory.as_ref().ok()));
+    report.add("packages", packages);
     report.add("cache and records", storage);
     report.add("git", repositories);
     report.add("integrations", integrations);
@@ -93,6 +95,19 @@ fn storage(folders: Option<&UserFolders>) -> Vec<Check> {
         return vec![Check::warn(what, "set HOME where the server is started")];
     };
     vec![cache(folders), record(folders)]
+}
+
+/// Checks the Python packages for scripts.
+fn packages(config: &Config) -> Vec<Check> {
+    let Some(store) = compose::package_store(config) else { return vec![Check::ok("none")] };
+    match store.lock() {
+        Ok(lock) if lock.packages.is_empty() => vec![Check::ok("none: scripts have the standard library of Python")],
+        Ok(lock) => match package::problem(&store, &lock) {
+            Some(problem) => vec![Check::failed(&problem)],
+            None => vec![Check::ok(package::summary(&lock))],
+        },
+        Err(error) => vec![Check::failed(&error)],
+    }
 }
 
 fn cache(folders: &UserFolders) -> Check {

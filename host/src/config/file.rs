@@ -35,6 +35,7 @@ pub struct RawConfig {
     pub git: Option<RawGit>,
     pub refresh: Option<RawRefresh>,
     pub scripts: Option<RawScripts>,
+    pub packages: Option<RawPackages>,
     pub assets: Option<RawAssets>,
     pub analytics: Option<RawAnalytics>,
     pub integrations: Option<RawIntegrations>,
@@ -149,6 +150,21 @@ pub struct RawScripts {
     pub allowed_extensions: Option<Vec<String>>,
     /// By extension: the name of a runtime, or the path of a component.
     pub runners: Option<UniqueMap<String>>,
+}
+
+/// Where Python packages come from. `Debug` hides the address, which may contain a password.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a map of settings")]
+pub struct RawPackages {
+    pub index: Option<String>,
+    pub ca_file: Option<String>,
+    pub timeout_seconds: Option<u64>,
+}
+
+impl std::fmt::Debug for RawPackages {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("RawPackages(…)")
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -24,12 +24,13 @@ mod skills;
 mod trees;
 mod uris;
 mod wasi;
+mod wheels;
 
 /// Passes bytes to the code under test, and panics if a promise is broken.
 pub type Target = fn(&[u8]);
 
 /// By the name of the folder in `corpus`.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("audit", audit::audit),
     ("config", config::config),
     ("front_matter", front_matter::front_matter),
@@ -41,6 +42,7 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("trees", trees::trees),
     ("uris", uris::uris),
     ("wasi", wasi::wasi),
+    ("wheels", wheels::wheels),
 ];
 
 pub fn target(name: &str) -> Option<Target> {

@@ -114,4 +114,4 @@ macro_rules! tests {
     };
 }
 
-tests! { audit config front_matter graphql lines packs paths skills trees uris wasi }
+tests! { audit config front_matter graphql lines packs paths skills trees uris wasi wheels }

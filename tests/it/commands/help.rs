@@ -7,7 +7,8 @@ use std::io::Read as _;
 use std::process::Stdio;
 
 /// Commands that change or start something, or write a file in a format of its own. All others are read-only.
-const NOT_READ_ONLY: [&str; 6] = ["serve", "demo", "plugin new", "ui", "completions", "man"];
+const NOT_READ_ONLY: [&str; 9] =
+    ["serve", "demo", "plugin new", "package add", "package remove", "package update", "ui", "completions", "man"];
 
 fn stdout(arguments: &str) -> String {
     let launch = arguments.split_whitespace().fold(Launch::bare(SKILLCELL), Launch::arg);
@@ -18,7 +19,7 @@ fn stdout(arguments: &str) -> String {
 
 #[test]
 fn the_help_of_every_command_has_an_example_of_that_command() {
-    let groups = ["", "plugin", "integration"].map(str::to_owned);
+    let groups = ["", "plugin", "package", "integration"].map(str::to_owned);
     for command in commands().into_iter().map(|(name, _)| name).chain(groups) {
         let help = stdout(&format!("{command} --help"));
         let example = format!("skillcell {command}");

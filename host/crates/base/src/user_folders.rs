@@ -55,6 +55,11 @@ impl UserFolders {
         self.records.join("repos")
     }
 
+    /// Python packages for scripts.
+    pub fn packages(&self) -> PathBuf {
+        self.records.join("packages")
+    }
+
     pub fn native_code(&self) -> PathBuf {
         self.cache.join("native")
     }

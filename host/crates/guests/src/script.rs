@@ -5,6 +5,7 @@ mod load;
 mod nested;
 mod run;
 
+pub use bashkit_cpython_wasm::PYTHON_VERSION;
 pub use cpython::{argv as python_argv, mount as mount_python};
 pub use load::Role;
 pub use run::{Finished, Job};

@@ -2,6 +2,7 @@
 
 use crate::CompletedRun;
 use base::printable::quoted;
+use packages::known::{self, Remedy};
 
 /// Lines of a script in which its usage is looked for.
 const MAX_SOURCE_LINES: usize = 200;
@@ -20,7 +21,8 @@ impl CompletedRun {
     pub fn hint(&self) -> Option<String> {
         let mut hints = Vec::new();
         if self.finished.exit_code != 0 && self.finished.limit_hit.is_none() {
-            hints.extend(self.missing_arguments());
+            let missing = self.missing_package();
+            hints.extend(missing.or_else(|| self.missing_arguments()));
         }
         if let Some(Err((path, error))) = &self.saved {
             hints.push(format!("`{path}` could not be saved: {error}"));
@@ -32,6 +34,20 @@ impl CompletedRun {
             hints.push("files in /tmp come back only if `outputs` names them, such as `/tmp/**`".to_owned());
         }
         (!hints.is_empty()).then(|| hints.join("\n"))
+    }
+
+    /// Recognizes a script that needs a package which is not installed.
+    fn missing_package(&self) -> Option<String> {
+        let remedy = missing_package(&self.finished.stderr.text, &self.finished.stdout.text)?;
+        if let Err(problem) = &self.policy.packages {
+            return Some(format!("the packages cannot be used: {problem}"));
+        }
+        Some(match remedy {
+            Remedy::Add(package) => format!(
+                "the script needs the package `{package}`: the operator can add it with `skillcell package add {package}`"
+            ),
+            Remedy::Impossible(package) => known::impossible(package).replace("\nhint: ", ": "),
+        })
     }
 
     /// Recognizes a script that was called without the arguments it needs.
@@ -49,6 +65,24 @@ impl CompletedRun {
         let usage = usage_in(source).map(|usage| format!("; its source says:\n{usage}")).unwrap_or_default();
         Some(format!("the script reads command-line arguments: pass them in `argv`{usage}"))
     }
+}
+
+/// Finds a known package that an output says is missing: in a traceback, or in the advice that scripts give instead of one.
+fn missing_package(stderr: &str, stdout: &str) -> Option<Remedy> {
+    let module = |line: &str| {
+        let rest = line.trim().strip_prefix("ModuleNotFoundError: No module named '")?;
+        Remedy::for_module(rest.split('\'').next()?)
+    };
+    let advised = |line: &str| {
+        let mut names = line.split("pip install ").nth(1)?.split_whitespace();
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        names.find_map(|name| {
+            let name = name.trim_start_matches(['`', '\'', '"']);
+            let name = &name[..name.find(|letter| !is_of_name(letter)).unwrap_or(name.len())];
+            Remedy::for_package(&name.trim_end_matches('.').parse().ok()?)
+        })
+    };
+    stderr.lines().rev().find_map(module).or_else(|| stderr.lines().chain(stdout.lines()).find_map(advised))
 }
 
 /// Finds the paragraph of a comment or docstring that starts with `Usage`.
@@ -70,7 +104,24 @@ fn usage_in(source: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::usage_in;
+    use super::{missing_package, usage_in};
+    use packages::known::Remedy;
+
+    #[test]
+    fn a_missing_package_is_found_in_tracebacks_and_in_advice() {
+        let traceback = "Traceback (most recent call last):\n  File \"/skill/x.py\", line 1, in <module>\n    import yaml\nModuleNotFoundError: No module named 'yaml'\n";
+        assert_eq!(missing_package(traceback, ""), Some(Remedy::Add("PyYAML")));
+        assert_eq!(
+            missing_package("ModuleNotFoundError: No module named 'PIL.Image'\n", ""),
+            Some(Remedy::Impossible("Pillow"))
+        );
+        assert_eq!(missing_package("Error: run `pip install -U pyyaml`.\n", ""), Some(Remedy::Add("PyYAML")));
+        assert_eq!(missing_package("", "Please: pip install numpy."), Some(Remedy::Impossible("numpy")));
+        assert_eq!(
+            missing_package("ModuleNotFoundError: No module named 'helpers'", "pip install -r requirements.txt"),
+            None
+        );
+    }
 
     #[test]
     fn the_usage_of_a_script_is_found_in_its_comments() {

@@ -46,6 +46,8 @@ use kept::KeptFiles;
 use library::resources::ResourceFolder;
 use library::roots::SkillRoot;
 use outputs::{OutputFile, Outputs};
+use packages::installed::Installed;
+use packages::{ARCHIVE_FOLDER, ARCHIVE_NAME};
 use sandbox::clock_rng::ClockRng;
 use sandbox::denials::Denials;
 use sandbox::files::disk::Disk;
@@ -88,6 +90,7 @@ struct Inner {
     grants: Arc<Grants>,
     roots: Arc<[SkillRoot]>,
     world: Arc<ScriptWorld>,
+    packages: Installed,
     record: Arc<Record>,
     /// Requests that may read files for their checks at the same time.
     reading: Semaphore,
@@ -150,6 +153,7 @@ impl Scripts {
         grants: Arc<Grants>,
         roots: Arc<[SkillRoot]>,
         world: Arc<ScriptWorld>,
+        packages: Installed,
         record: Arc<Record>,
     ) -> Self {
         let inner = Inner {
@@ -164,6 +168,7 @@ impl Scripts {
             grants,
             roots,
             world,
+            packages,
             record,
         };
         Self { inner: Arc::new(inner) }
@@ -325,6 +330,9 @@ impl Scripts {
         let is_cpython = matches!(policy.runner, Runner::Bundled(language) if language.is_cpython());
         if is_cpython {
             mount_python(&mut files);
+        }
+        if let Some(archive) = &access.packages {
+            files.mount(ARCHIVE_FOLDER, Memory::frozen([(ARCHIVE_NAME.to_owned(), archive.bytes.clone())]));
         }
         let file = format!("/skill/{}", script.file);
         let mut variables = access.variables;

@@ -13,11 +13,13 @@ use base::place::Place;
 use bindings::catalog::{FoundScript, ScriptLimits};
 use bytes::Bytes;
 use library::roots::SkillRoot;
+use packages::installed::{Archive, Unusable};
 use sandbox::files::protected::ProtectedPlace;
 use sandbox::hosts::HostPattern;
 use sandbox::limits::Limits;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The terms of one run, for reports and the audit record.
@@ -35,6 +37,8 @@ pub struct Policy {
     pub script_digest: Sha256,
     /// Set only if the grant pins it, or if it was requested.
     pub skill_digest: Option<Sha256>,
+    /// Of the archive of packages, or why there is none although there should be.
+    pub packages: Result<Option<Sha256>, Arc<Unusable>>,
     pub argument_names: Vec<String>,
     /// How many arguments by position.
     pub argv: usize,
@@ -65,6 +69,8 @@ pub struct GrantedAccess {
     pub variables: Vec<(String, String)>,
     /// The files of a pinned skill, as they were checked.
     pub frozen: Option<BTreeMap<String, Bytes>>,
+    /// The archive of packages.
+    pub packages: Option<Arc<Archive>>,
 }
 
 impl HandedFile {
@@ -144,6 +150,9 @@ pub(super) fn decide(
         scratch_bytes: terms.scratch_bytes,
         scratch_files: terms.scratch_files,
     });
+    // Scripts of other languages can start Python.
+    let can_import = matches!(runner, Runner::Bundled(_));
+    let packages = if can_import { inner.packages.archive() } else { Ok(None) };
     let pinned_digest = pinned.as_ref().map(|contents| contents.digest);
     let current_digest = || inputs.with_skill_digest.then(|| contents().ok().map(|contents| contents.digest)).flatten();
     let sandbox_path = |at: &str, below: &str| {
@@ -160,6 +169,7 @@ pub(super) fn decide(
         runtime_digest,
         script_digest,
         skill_digest: pinned_digest.or_else(current_digest),
+        packages: packages.as_ref().map(|archive| archive.as_ref().map(|archive| archive.digest)).map_err(Arc::clone),
         argument_names: arguments.iter().map(|(name, _)| name.clone()).collect(),
         argv: input.argv.len(),
         stdin_bytes: input.stdin.len(),
@@ -181,6 +191,7 @@ pub(super) fn decide(
         protected,
         variables: arguments.into_iter().chain(values).collect(),
         frozen: pinned.map(|contents| contents.files),
+        packages: packages.ok().flatten(),
     };
     (policy, access)
 }

@@ -55,6 +55,7 @@ pub fn run_entry(policy: &Policy) -> Map<String, Value> {
         "skill_digest": policy.skill_digest,
         "runtime": policy.runner.name(Audience::Local),
         "runtime_digest": policy.runtime_digest,
+        "packages_digest": policy.packages.as_ref().ok().copied().flatten(),
         "arguments": truncated_names(policy.argument_names.iter()),
         "argv": policy.argv,
         "stdin_bytes": policy.stdin_bytes,

@@ -119,6 +119,7 @@ pub fn policy_view(policy: &Policy, audience: Audience) -> Value {
             "script": policy.script_digest,
             "skill": policy.skill_digest,
             "runtime": policy.runtime_digest,
+            "packages": policy.packages.as_ref().ok().copied().flatten(),
         },
         "arguments": policy.argument_names,
         "argv": policy.argv,
