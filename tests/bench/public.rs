@@ -1,7 +1,10 @@
-//! Every script of checked-out public skills, inside the sandbox and outside: `just public DIR…`.
+//! Every script of checked-out public skills, inside the sandbox and outside: `just public [--python FILE] [--home DIR] DIR…`.
 //!
 //! Each script is run with `--help` and without arguments. Outside means with this machine's interpreters, in a copy of the skill and
 //! with a home folder of its own; that runs code of other people, so point it only at repositories you would run anyway.
+//!
+//! `--python` names the interpreter outside. If its version is that of the sandbox, outputs are compared as they are; otherwise what versions
+//! of argparse and of tracebacks word differently is forgiven. `--home` is the home folder of the runs inside, with the packages that were added there.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -33,43 +36,94 @@ struct Output {
     stderr: String,
 }
 
+/// What scripts are run with.
+struct Bench {
+    python: String,
+    /// Whether Python has the same version inside and outside.
+    same_version: bool,
+    home: PathBuf,
+}
+
+/// How the scripts of one repository fared.
+#[derive(Default)]
+struct Tally {
+    scripts: usize,
+    same_help: usize,
+    argparse: usize,
+    argparse_same_help: usize,
+    same_without_arguments: usize,
+    complete: usize,
+    lacking: BTreeMap<String, usize>,
+}
+
 fn main() {
-    let folders: Vec<PathBuf> =
-        std::env::args().skip(1).filter(|text| !text.starts_with("--")).map(PathBuf::from).collect();
+    let empty = tempfile::tempdir().expect("a temporary folder");
+    let mut bench = Bench { python: "python3".to_owned(), same_version: false, home: empty.path().to_owned() };
+    let mut folders = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--python" => bench.python = arguments.next().expect("--python FILE"),
+            "--home" => bench.home = arguments.next().expect("--home DIR").into(),
+            // Cargo passes options of its own.
+            option if option.starts_with("--") => {}
+            _ => folders.push(PathBuf::from(argument)),
+        }
+    }
     assert!(!folders.is_empty(), "name the folders of checked-out repositories");
-    let mut totals: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    for (skill, script) in folders.iter().flat_map(|folder| scripts_below(folder)) {
-        let text = std::fs::read_to_string(skill.join(&script)).unwrap_or_default();
-        let parses_arguments = text.contains("argparse");
-        let help = compare(&skill, &script, &["--help"]);
-        let plain = compare(&skill, &script, &[]);
-        *totals.entry("scripts").or_default() += 1;
-        if parses_arguments {
-            *totals.entry("argparse").or_default() += 1;
-            *totals.entry("argparse: --help as outside").or_default() += usize::from(help == Verdict::Same);
+    let (inside, outside) = bench.python_versions();
+    bench.same_version = inside == outside;
+    println!("Python {inside} inside, {outside} outside");
+    let mut all = Tally::default();
+    for folder in &folders {
+        let mut tally = Tally::default();
+        for (skill, script) in scripts_below(folder) {
+            let help = bench.compare(&skill, &script, &["--help"]);
+            let plain = bench.compare(&skill, &script, &[]);
+            println!("{help:?}\t{plain:?}\t{}", skill.join(&script).display());
+            let text = std::fs::read_to_string(skill.join(&script)).unwrap_or_default();
+            for tally in [&mut tally, &mut all] {
+                tally.count(&help, &plain, text.contains("argparse"));
+            }
         }
-        *totals.entry("--help as outside").or_default() += usize::from(help == Verdict::Same);
-        *totals.entry("without arguments as outside").or_default() += usize::from(plain == Verdict::Same);
-        let lacks = [&help, &plain].into_iter().find_map(|verdict| match verdict {
-            Verdict::Lacks(reason) => Some(reason.clone()),
-            _ => None,
-        });
-        match lacks {
-            Some(reason) => *reasons.entry(reason).or_default() += 1,
-            None => *totals.entry("has everything it needs").or_default() += 1,
+        tally.print(&folder.display().to_string());
+    }
+    if folders.len() > 1 {
+        all.print("all");
+    }
+}
+
+impl Tally {
+    fn count(&mut self, help: &Verdict, plain: &Verdict, is_argparse: bool) {
+        let same_help = usize::from(*help == Verdict::Same);
+        self.scripts += 1;
+        self.same_help += same_help;
+        self.same_without_arguments += usize::from(*plain == Verdict::Same);
+        if is_argparse {
+            self.argparse += 1;
+            self.argparse_same_help += same_help;
         }
-        println!("{help:?}\t{plain:?}\t{}", skill.join(&script).display());
+        match (help, plain) {
+            (Verdict::Lacks(reason), _) | (_, Verdict::Lacks(reason)) => {
+                *self.lacking.entry(reason.clone()).or_default() += 1;
+            }
+            _ => self.complete += 1,
+        }
     }
-    println!();
-    for (name, count) in &totals {
-        println!("{count:5} {name}");
-    }
-    println!("lacking:");
-    let mut reasons: Vec<(String, usize)> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (reason, count) in reasons {
-        println!("{count:5} {reason}");
+
+    fn print(&self, name: &str) {
+        let of = |count: usize, all: usize| format!("{count:5} of {all} ({} %)", count * 100 / all.max(1));
+        println!("\n{name}");
+        println!("{} have everything they need", of(self.complete, self.scripts));
+        println!("{} with argparse answer --help as outside", of(self.argparse_same_help, self.argparse));
+        println!("{} answer --help as outside", of(self.same_help, self.scripts));
+        println!("{} do without arguments what they do outside", of(self.same_without_arguments, self.scripts));
+        let mut lacking: Vec<(&String, &usize)> = self.lacking.iter().collect();
+        lacking.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
+        for (reason, count) in lacking {
+            println!("{count:5} lack {reason}");
+        }
+        println!();
     }
 }
 
@@ -99,36 +153,106 @@ fn scripts_below(folder: &Path) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-fn compare(skill: &Path, script: &str, arguments: &[&str]) -> Verdict {
-    let inside = inside(skill, script, arguments);
-    if let Some(reason) = lacks(&inside) {
-        return Verdict::Lacks(reason);
+impl Bench {
+    fn compare(&self, skill: &Path, script: &str, arguments: &[&str]) -> Verdict {
+        let inside = self.inside(skill, script, arguments);
+        if let Some(reason) = lacks(&inside, skill) {
+            return Verdict::Lacks(reason);
+        }
+        let outside = self.outside(skill, script, arguments);
+        let same = inside.code == outside.code && inside.stdout == outside.stdout && inside.stderr == outside.stderr;
+        if same { Verdict::Same } else { Verdict::Differs }
     }
-    let outside = outside(skill, script, arguments);
-    // A package that this machine lacks too says nothing about the sandbox.
-    let same = inside.code == outside.code && inside.stdout == outside.stdout && inside.stderr == outside.stderr;
-    if same { Verdict::Same } else { Verdict::Differs }
+
+    /// Returns the versions inside and outside, such as `3.14`.
+    fn python_versions(&self) -> (String, String) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let skill = folder.path().join("version");
+        std::fs::create_dir(&skill).expect("a writable folder");
+        let write = |name: &str, text: &str| std::fs::write(skill.join(name), text).expect("a writable folder");
+        write("SKILL.md", "---\nname: version\ndescription: Prints the version of Python\n---\n");
+        write("version.py", "import sys\nprint('%d.%d' % sys.version_info[:2])\n");
+        let version = |output: Output| output.stdout.trim().to_owned();
+        (version(self.inside(&skill, "version.py", &[])), version(self.outside(&skill, "version.py", &[])))
+    }
+
+    fn inside(&self, skill: &Path, script: &str, arguments: &[&str]) -> Output {
+        let name = skill.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let mut command = Command::new(SKILLCELL);
+        command.args(["run", name, script, "--json", "--quiet", "--root"]).arg(skill).arg("--").args(arguments);
+        command.env_clear().env("HOME", &self.home).current_dir(&self.home);
+        let ran = finish(command);
+        let result: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        let text = |field: &str| self.normalized(result[field].as_str().unwrap_or_default(), "/skill");
+        Output {
+            code: result["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
+            stdout: text("stdout"),
+            stderr: if result["stderr"].is_string() { text("stderr") } else { ran.stderr },
+        }
+    }
+
+    fn outside(&self, skill: &Path, script: &str, arguments: &[&str]) -> Output {
+        let copy = tempfile::tempdir().expect("a temporary folder");
+        let folder = copy.path().join("skill");
+        for file in files_below(skill).into_iter().filter(|path| path.is_file()) {
+            let target = folder.join(file.strip_prefix(skill).expect("it is below"));
+            std::fs::create_dir_all(target.parent().expect("a folder")).expect("a writable folder");
+            std::fs::copy(&file, target).expect("a writable folder");
+        }
+        let interpreter = match Path::new(script).extension().and_then(|extension| extension.to_str()) {
+            Some("py") => &self.python,
+            Some("sh") => "bash",
+            _ => "node",
+        };
+        let mut command = Command::new(interpreter);
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C.UTF-8");
+        command.env("HOME", copy.path()).env("PYTHONDONTWRITEBYTECODE", "1").env("COLUMNS", "80");
+        command.arg(folder.join(script)).args(arguments).current_dir(&folder);
+        let ran = finish(command);
+        let place = folder.display().to_string();
+        Output {
+            code: ran.code,
+            stdout: self.normalized(&ran.stdout, &place),
+            stderr: self.normalized(&ran.stderr, &place),
+        }
+    }
+
+    /// Replaces the folder of the skill, and removes what differs between versions of Python.
+    fn normalized(&self, text: &str, folder: &str) -> String {
+        let text = text.replace(folder, "FOLDER").replace("/work", "FOLDER");
+        if self.same_version { text } else { without_version(&text) }
+    }
 }
 
 /// Recognizes what the sandbox does not have.
-fn lacks(output: &Output) -> Option<String> {
+fn lacks(output: &Output, skill: &Path) -> Option<String> {
     let after = |text: &str, marker: &str| {
         let rest = text.split(marker).nth(1)?;
-        Some(rest.split(['\'', '"', '\n', ' ', '.']).next()?.to_owned())
+        Some(rest.split(['\'', '"', '\n', ' ', '.', '`']).next()?.to_owned())
     };
     let (stdout, stderr) = (&output.stdout, &output.stderr);
-    if let Some(name) = after(stderr, "No module named '")
-        .or_else(|| after(stdout, "pip install "))
-        .or_else(|| after(stderr, "pip install "))
+    if stderr.contains("no skill is called") {
+        return Some("a valid SKILL.md".to_owned());
+    }
+    let module = after(stderr, "No module named '").filter(|name| !is_own(skill, name));
+    let install = [stdout, stderr].into_iter().filter(|_| output.code != Some(0));
+    if let Some(name) = module
+        .or_else(|| install.filter_map(|text| after(text, "pip install ")).next())
+        .or_else(|| after(stderr, "Cannot find module '"))
+        .or_else(|| after(stderr, "Cannot find package '"))
+        .or_else(|| after(stderr, "Node's module '"))
     {
         return Some(format!("package {name}"));
-    }
-    if stderr.contains("Cannot find module '") {
-        return after(stderr, "Cannot find module '").map(|name| format!("package {name}"));
     }
     if let Some(line) = stderr.lines().find(|line| line.contains(": command not found")) {
         let name = line.split(": command not found").next()?.rsplit(' ').next()?;
         return Some(format!("program {name}"));
+    }
+    if stderr.contains("subprocess") && stderr.contains("FileNotFoundError") {
+        return after(stderr, "No such file or directory: '").map(|name| format!("program {name}"));
+    }
+    if stderr.contains("does not support processes") {
+        return Some("nested runs".to_owned());
     }
     if stderr.contains("is not granted") {
         return Some("network".to_owned());
@@ -136,42 +260,14 @@ fn lacks(output: &Output) -> Option<String> {
     None
 }
 
-fn inside(skill: &Path, script: &str, arguments: &[&str]) -> Output {
-    let name = skill.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let mut command = Command::new(SKILLCELL);
-    command.args(["run", name, script, "--json", "--quiet", "--root"]).arg(skill).arg("--").args(arguments);
-    let home = tempfile::tempdir().expect("a temporary folder");
-    command.env("HOME", home.path()).env("XDG_CONFIG_HOME", home.path()).current_dir(home.path());
-    let ran = finish(command);
-    let result: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
-    let text = |field: &str| normalized(result[field].as_str().unwrap_or_default(), "/skill");
-    Output {
-        code: result["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
-        stdout: text("stdout"),
-        stderr: if result.is_object() { text("stderr") } else { ran.stderr },
-    }
-}
-
-fn outside(skill: &Path, script: &str, arguments: &[&str]) -> Output {
-    let copy = tempfile::tempdir().expect("a temporary folder");
-    let folder = copy.path().join("skill");
-    for file in files_below(skill).into_iter().filter(|path| path.is_file()) {
-        let target = folder.join(file.strip_prefix(skill).expect("it is below"));
-        std::fs::create_dir_all(target.parent().expect("a folder")).expect("a writable folder");
-        std::fs::copy(&file, target).expect("a writable folder");
-    }
-    let interpreter = match Path::new(script).extension().and_then(|extension| extension.to_str()) {
-        Some("py") => "python3",
-        Some("sh") => "bash",
-        _ => "node",
-    };
-    let mut command = Command::new(interpreter);
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C.UTF-8").env("HOME", copy.path());
-    command.env("PYTHONDONTWRITEBYTECODE", "1").env("COLUMNS", "80");
-    command.arg(folder.join(script)).args(arguments).current_dir(&folder);
-    let ran = finish(command);
-    let place = folder.display().to_string();
-    Output { code: ran.code, stdout: normalized(&ran.stdout, &place), stderr: normalized(&ran.stderr, &place) }
+/// Whether the skill has a module of this name in some folder: then the script has to be started in another way, outside as well.
+fn is_own(skill: &Path, module: &str) -> bool {
+    let file = format!("{module}.py");
+    files_below(skill).iter().any(|path| {
+        let path = path.strip_prefix(skill).expect("it is below");
+        path.ends_with(&file)
+            || path.parent().is_some_and(|folder| folder.components().any(|part| part.as_os_str() == module))
+    })
 }
 
 /// Runs a command without input, and stops it when it takes too long.
@@ -190,29 +286,32 @@ fn finish(mut command: Command) -> Output {
                 let _ = child.wait();
                 break None;
             }
-            _ => std::thread::yield_now(),
+            _ => std::thread::sleep(Duration::from_millis(1)),
         }
     };
     Output { code, stdout: stdout.join().unwrap_or_default(), stderr: stderr.join().unwrap_or_default() }
 }
 
-/// Removes what differs between machines and versions: places, white space, and how argparse writes options and choices.
-fn normalized(text: &str, folder: &str) -> String {
-    let text = text.replace(folder, "FOLDER").replace("/work", "FOLDER");
-    let words: Vec<&str> =
-        text.split_whitespace().filter(|word| !word.chars().all(|letter| matches!(letter, '^' | '~'))).collect();
-    let mut plain: Vec<String> = Vec::new();
-    for word in words {
+/// Removes what versions of Python write differently: white space, marks below lines of tracebacks, and the value that argparse repeats.
+fn without_version(text: &str) -> String {
+    let is_mark = |word: &str| word.chars().all(|letter| matches!(letter, '^' | '~'));
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_mark(word)).collect();
+    let mut plain = String::new();
+    for (at, word) in words.iter().enumerate() {
         // `-o OUT, --out OUT` became `-o, --out OUT` in Python 3.13.
-        let is_metavar =
-            word.ends_with(',') && plain.last().is_some_and(|last| last.len() == 2 && last.starts_with('-'));
-        if is_metavar {
-            plain.last_mut().expect("there is one").push(',');
+        let is_option = |at: usize| words.get(at).is_some_and(|word| word.starts_with('-'));
+        let is_repeated = at > 0
+            && is_option(at - 1)
+            && is_option(at + 1)
+            && words.get(at + 2).is_some_and(|next| word.strip_suffix(',') == Some(next.trim_end_matches(',')));
+        if is_repeated {
+            plain.push(',');
         } else {
-            plain.push(word.to_owned());
+            plain.push(' ');
+            plain.push_str(word);
         }
     }
-    plain.join(" ")
+    plain
 }
 
 /// Reads a pipe to its end on another thread.
