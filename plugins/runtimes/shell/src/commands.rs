@@ -19,6 +19,7 @@ pub fn is_offered(command: &str) -> bool {
 pub fn adapt_arguments(mut call: ToolEvent) -> HookAction<ToolEvent> {
     match call.name.as_str() {
         "date" | "touch" => call.args = dates::resolve_dates(call.args),
+        "jq" if reads_standard_input(&call.args) => drop(call.args.pop()),
         "split" => call.args = call.args.into_iter().flat_map(split_option).collect(),
         "source" | "." | "bash" | "sh" => {
             if let Some(file) = call.args.iter().find(|argument| !argument.starts_with('-')) {
@@ -28,6 +29,12 @@ pub fn adapt_arguments(mut call: ToolEvent) -> HookAction<ToolEvent> {
         _ => {}
     }
     HookAction::Continue(call)
+}
+
+/// Whether the last argument is the file `-`, which is what jq reads without a file.
+fn reads_standard_input(arguments: &[String]) -> bool {
+    let is_value = |option: &String| matches!(option.as_str(), "--arg" | "--argjson");
+    matches!(arguments, [.., last] if last == "-") && !arguments.iter().rev().nth(2).is_some_and(is_value)
 }
 
 /// Splits `-l5` into `-l 5`.

@@ -1,13 +1,14 @@
-//! Rewrites two kinds of parameter expansions that bashkit gets wrong.
+//! Rewrites three kinds of parameter expansions that bashkit gets wrong.
 //!
 //! An array element inside another expansion, as in `${name:+${list[i]}}`, is empty unless it has its own operator. A
-//! subscript that is an expansion with an operator, as in `${table[${key:-none}]}`, is not evaluated.
+//! subscript that is an expansion with an operator, as in `${table[${key:-none}]}`, is not evaluated. An expansion in a pattern or
+//! its replacement, as in `${text/a/${b}}`, ends the outer one unless it is quoted.
 //!
 //! The text is not parsed further, so expansions are also rewritten where the shell does not evaluate them; there the
 //! change is harmless.
 
 pub fn adapted(text: String) -> String {
-    if text.contains('[') && text.contains("${") { rewritten(&text, false) } else { text }
+    if text.contains(['[', '/']) && text.contains("${") { rewritten(&text, false) } else { text }
 }
 
 /// `inside`: whether the text is inside another expansion.
@@ -33,11 +34,11 @@ fn expansion(text: &str, inside: bool) -> Option<(usize, String)> {
     let end = name.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(name.len());
     let (name, after) = name.split_at(end);
     if name.is_empty() || !after.starts_with('[') {
-        return Some((length, format!("${{{marks}{name}{}}}", rewritten(after, true))));
+        return Some((length, format!("${{{marks}{name}{}}}", quoted(rewritten(after, true)))));
     }
     let subscript_end = closing(after, 1, b']')?;
     let (subscript, operand) = (&after[1..subscript_end], &after[subscript_end + 1..]);
-    let operand = rewritten(operand, true);
+    let operand = quoted(rewritten(operand, true));
     let meant = if marks.is_empty() && is_computed(subscript) {
         let key = subscript.trim_matches('"');
         format!("$(_key=\"{}\"; printf %s \"${{{name}[$_key]{operand}}}\")", rewritten(key, false))
@@ -49,6 +50,37 @@ fn expansion(text: &str, inside: bool) -> Option<(usize, String)> {
         format!("${{{marks}{name}[{}]{operand}{operator}}}", rewritten(subscript, false))
     };
     Some((length, meant))
+}
+
+/// Puts the expansions of a pattern and its replacement in quotes.
+fn quoted(operand: String) -> String {
+    if !operand.starts_with('/') || !operand.contains("${") {
+        return operand;
+    }
+    let mut result = String::with_capacity(operand.len() + 2);
+    let mut in_quotes = false;
+    let mut rest = operand.as_str();
+    while let Some(at) = rest.find(['"', '\\', '$']) {
+        let (before, from) = rest.split_at(at);
+        result.push_str(before);
+        let end = closing(from, 2, b'}').filter(|_| from.starts_with("${"));
+        let length = match end {
+            Some(end) if !in_quotes => {
+                result.push('"');
+                result.push_str(&from[..=end]);
+                result.push('"');
+                rest = &from[end + 1..];
+                continue;
+            }
+            Some(end) => end + 1,
+            None if from.starts_with('\\') => 1 + from[1..].chars().next().map_or(0, char::len_utf8),
+            None => 1,
+        };
+        in_quotes ^= from.starts_with('"');
+        result.push_str(&from[..length]);
+        rest = &from[length..];
+    }
+    result + rest
 }
 
 /// Whether the subscript needs more than a variable or arithmetic.
@@ -70,6 +102,8 @@ fn closing(text: &str, from: usize, bracket: u8) -> Option<usize> {
             _ if byte == bracket => return Some(at),
             b'\n' => return None,
             b'\\' => at + 2,
+            // Brackets in quotes close nothing, as in `${text//"{{$key}}"/x}`.
+            b'"' if bracket == b'}' => closing(text, at + 1, b'"').unwrap_or(at) + 1,
             b'$' if bytes.get(at + 1) == Some(&b'{') => closing(text, at + 2, b'}')? + 1,
             b'$' if bytes.get(at + 1) == Some(&b'(') => closing(text, at + 2, b')')? + 1,
             b'(' if bracket == b')' => closing(text, at + 1, b')')? + 1,
@@ -90,6 +124,19 @@ mod tests {
             ("${x:+${a[i]}}", "${x:+${a[i]:-}}"),
             ("\"${o[\"$k\"]:+${o[\"$k\"]} < }$3\"", "\"${o[\"$k\"]:+${o[$k]:-} < }$3\""),
             ("${x:+${a[1]:-q}}", "${x:+${a[1]:-q}}"),
+        ] {
+            assert_eq!(adapted(written.to_owned()), meant);
+        }
+    }
+
+    #[test]
+    fn expansions_in_patterns_are_quoted() {
+        for (written, meant) in [
+            ("${t/a/${y}}", "${t/a/\"${y}\"}"),
+            ("\"${t//${a:-x}/<${b}>}\"", "\"${t//\"${a:-x}\"/<\"${b}\">}\""),
+            ("${t//\"{{$k}}\"/${v[$k]}}", "${t//\"{{$k}}\"/\"${v[$k]:-}\"}"),
+            ("${t//\"${a}\"/\\\"${b}}", "${t//\"${a}\"/\\\"\"${b}\"}"),
+            ("${l[@]/#/${p}}", "${l[@]/#/\"${p}\"}"),
         ] {
             assert_eq!(adapted(written.to_owned()), meant);
         }

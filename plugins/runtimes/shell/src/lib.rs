@@ -6,6 +6,7 @@
 mod bindings;
 mod run;
 mod script;
+mod conditions;
 mod expansions;
 mod sourced;
 mod shell;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::expansions;
+use crate::{conditions, expansions};
 
 /// bashkit knows the file of a function only if the file was sourced. In functions of the script itself `BASH_SOURCE`
 /// is empty, but scripts use it to find neighboring files. `$0` has the same value there.
@@ -38,10 +38,11 @@ fn adapted_line<'text>(line: &'text str, literal_until: &mut Option<&'text str>)
     if redirects_shell(line) {
         return Cow::Borrowed(WARNING);
     }
+    let line = conditions::adapted(line);
     if !line.contains("${") && !line.contains("BASH_SOURCE") {
-        return Cow::Borrowed(line);
+        return line;
     }
-    let meant = SOURCES.iter().fold(line.to_owned(), |text, (written, meant)| text.replace(written, meant));
+    let meant = SOURCES.iter().fold(line.into_owned(), |text, (written, meant)| text.replace(written, meant));
     Cow::Owned(expansions::adapted(meant))
 }
 
