@@ -358,6 +358,8 @@ function pipeline(...parts) {
   };
   for (const next of streams.slice(1)) {
     result.on('error', done);
+    // The streams of the process never finish.
+    if (next.fd === 1 || next.fd === 2) result.on('end', () => queueMicrotask(done));
     result = typeof next === 'function' ? Readable.from(next(result)) : result.pipe(next);
   }
   result.on('error', done);
