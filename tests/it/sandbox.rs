@@ -36,7 +36,9 @@ fn paths_cannot_leave_the_sandbox() {
         match attempt.runtime {
             // Its own library is in `/usr`.
             "python" => assert_eq!(top, Some("skill tmp usr work"), "{outcome}"),
-            "javascript" | "guest" => assert_eq!(top, Some("skill tmp work"), "{outcome}"),
+            "javascript" => assert_eq!(top, Some("skill tmp work"), "{outcome}"),
+            // To wasi-libc `/` is the folder that a program starts in, which shows the skill.
+            "guest" => assert!(top.is_some_and(|names| names.starts_with("SKILL.md ")), "{outcome}"),
             // The shell simulates `/bin`, `/dev` and `/etc`.
             "shell" => assert!(outcome.text("stdout").contains("found: /skill/race/secret.txt\n"), "{outcome}"),
             _ => {}

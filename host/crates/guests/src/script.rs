@@ -88,6 +88,11 @@ pub enum Guest {
 }
 
 impl Guest {
+    /// Whether the script is WebAssembly, and runs by itself.
+    fn is_program(&self) -> bool {
+        matches!(self, Self::Command(_) | Self::Module(_))
+    }
+
     fn engine(&self) -> &Engine {
         match self {
             Self::Runtime(ready) => ready.engine(),

@@ -6,6 +6,7 @@ pub(crate) mod streams;
 use crate::files::path::GuestPath;
 use crate::files::{Entry, FileError, Files, Handle, Kind, NewTimes, OpenFile, OpenMode, Stat};
 use crate::limits::time::Stop;
+use crate::state::Preopened;
 use bindings::preopens;
 use bindings::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, MetadataHashValue,
@@ -25,6 +26,7 @@ pub struct FilesView<'state> {
     /// Number of entries in all open listings.
     pub listed_entries: &'state mut usize,
     pub stop: &'state Stop,
+    pub(crate) preopened: &'static [Preopened],
 }
 
 /// Tells the linker the type of the `wasi:filesystem` state.
@@ -129,8 +131,11 @@ impl FilesView<'_> {
 
 impl preopens::Host for FilesView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(FileHandle, String)>> {
-        let top = Descriptor { path: GuestPath::default(), file: None, writable: false };
-        Ok(vec![(self.handles.push(top)?, "/".to_owned())])
+        let open = |(name, path): &Preopened| {
+            let folder = Descriptor { path: GuestPath::fixed(path), file: None, writable: false };
+            Ok((self.handles.push(folder)?, (*name).to_owned()))
+        };
+        self.preopened.iter().map(open).collect()
     }
 }
 

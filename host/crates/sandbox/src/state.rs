@@ -22,12 +22,23 @@ const MAX_HANDLES: usize = 4_096;
 /// Of one set of headers, which the host stores.
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
+/// A folder that a guest has open from its start: the name that the guest knows it by, and its path.
+pub(crate) type Preopened = (&'static str, &'static str);
+
+/// Interpreters reach everything from the top.
+const TOP: &[Preopened] = &[("/", "")];
+
+/// Programs look for relative paths in the folder they start in. They are compiled with wasi-libc, which strips `/` and `.` from these names,
+/// takes the longest that a path starts with, and of equal ones the last.
+const OF_PROGRAMS: &[Preopened] = &[("/", ""), ("/skill", "skill"), ("/tmp", "tmp"), ("/work", "work"), (".", "work")];
+
 /// The state of a store that runs one script.
 pub struct ScriptState {
     pub granted: Capabilities,
     pub meter: Meter,
     pub stop: Stop,
     pub(crate) descriptors: Descriptors,
+    preopened: &'static [Preopened],
     /// What the host has for a guest that takes it in a second call.
     pub reply: Vec<u8>,
     handles: ResourceTable,
@@ -72,12 +83,13 @@ impl ScriptState {
         http.set_field_size_limit(MAX_HEADER_BYTES);
         let mut handles = ResourceTable::new();
         handles.set_max_capacity(MAX_HANDLES);
-        let descriptors = Descriptors::new(granted.stdin.clone(), stdout.clone(), stderr.clone());
+        let descriptors = Descriptors::new(granted.stdin.clone(), stdout.clone(), stderr.clone(), TOP);
         Self {
             granted,
             meter,
             stop,
             descriptors,
+            preopened: TOP,
             reply: Vec::new(),
             handles,
             listed_entries: 0,
@@ -86,9 +98,18 @@ impl ScriptState {
         }
     }
 
+    /// For a script that is a program: relative paths lead into `/work`.
+    #[must_use]
+    pub fn starting_in_work(mut self) -> Self {
+        let Capabilities { stdin, stdout, stderr, .. } = &self.granted;
+        self.descriptors = Descriptors::new(stdin.clone(), stdout.clone(), stderr.clone(), OF_PROGRAMS);
+        self.preopened = OF_PROGRAMS;
+        self
+    }
+
     pub fn files(&mut self) -> FilesView<'_> {
-        let Self { granted, handles, listed_entries, stop, .. } = self;
-        FilesView { files: &mut granted.files, handles, listed_entries, stop }
+        let Self { granted, handles, listed_entries, stop, preopened, .. } = self;
+        FilesView { files: &mut granted.files, handles, listed_entries, stop, preopened }
     }
 }
 

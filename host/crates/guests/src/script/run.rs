@@ -62,9 +62,11 @@ impl ScriptWorld {
             cancelled: cancelled.clone(),
             meter: |state: &mut ScriptState| &mut state.meter,
         };
+        let is_program = guest.is_program();
         let state = move || {
             let stop = Stop { deadline: Instant::now() + limits.time, cancelled };
-            ScriptState::new(capabilities, Meter::new(limits.memory), stop)
+            let state = ScriptState::new(capabilities, Meter::new(limits.memory), stop);
+            if is_program { state.starting_in_work() } else { state }
         };
         let outcome = run.drive(state, async move |store| guest.call(store, &file).await).await?;
         let (exit_code, hit, message) = result(&outcome.end, &limits);

@@ -22,6 +22,11 @@ pub struct ResolvedPath {
 }
 
 impl GuestPath {
+    /// A path of the host's own, which is normalized.
+    pub(crate) fn fixed(path: &'static str) -> Self {
+        Self(path.to_owned())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

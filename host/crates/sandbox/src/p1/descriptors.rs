@@ -6,7 +6,7 @@ use crate::files::memory::MemoryFile;
 use crate::files::path::GuestPath;
 use crate::files::{Entry, FileError, Handle, Kind, OpenFile, Stat};
 use crate::output::Output;
-use crate::state::ScriptState;
+use crate::state::{Preopened, ScriptState};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -17,11 +17,12 @@ const MAX_OPEN_FILES: usize = 1024;
 /// Of one read or write. The guest repeats the call for the rest, and can be stopped in between.
 const MAX_CHUNK_BYTES: usize = 8 << 20;
 
-/// The first preopened folder, which has this number in WASI 0.1.
-const ROOT_FD: u32 = 3;
+/// The number of the first preopened folder in WASI 0.1.
+const FIRST_PREOPENED: u32 = 3;
 
 pub struct Descriptors {
     open: Vec<Option<Descriptor>>,
+    preopened: &'static [Preopened],
     /// The folder being listed, with its entries as of the first call. Only one is cached.
     listing: Option<(u32, Arc<[Entry]>)>,
 }
@@ -47,12 +48,20 @@ impl Descriptor {
 }
 
 impl Descriptors {
-    pub fn new(stdin: Bytes, stdout: Output, stderr: Output) -> Self {
+    pub fn new(stdin: Bytes, stdout: Output, stderr: Output, preopened: &'static [Preopened]) -> Self {
         let output = DescriptorKind::Output;
-        let initial =
-            [DescriptorKind::Input(MemoryFile::fixed(stdin)), output(stdout), output(stderr), DescriptorKind::Folder];
-        let open = initial.map(|kind| Some(Descriptor::new(kind, GuestPath::default(), false)));
-        Self { open: open.into(), listing: None }
+        let streams = [DescriptorKind::Input(MemoryFile::fixed(stdin)), output(stdout), output(stderr)];
+        let streams = streams.map(|kind| Descriptor::new(kind, GuestPath::default(), false));
+        let folder = |(_, path): &Preopened| Descriptor::new(DescriptorKind::Folder, GuestPath::fixed(path), false);
+        let open = streams.into_iter().chain(preopened.iter().map(folder)).map(Some).collect();
+        Self { open, preopened, listing: None }
+    }
+
+    /// Returns the name of a preopened folder.
+    fn preopened(&self, number: u32) -> Result<&'static str> {
+        let index = number.checked_sub(FIRST_PREOPENED).and_then(|index| usize::try_from(index).ok());
+        let name = index.and_then(|index| self.preopened.get(index)).map(|(name, _)| *name).ok_or(Errno::BADF)?;
+        self.folder(number).map(|_| name).map_err(|_| Errno::BADF)
     }
 
     pub fn insert(&mut self, handle: Handle, append: bool) -> Result<u32> {
@@ -150,17 +159,16 @@ pub fn add_to_linker(linker: &mut Linker<ScriptState>) -> wasmtime::Result<()> {
             Ok(state.granted.files.touch(path, paths::new_times(accessed, modified, flags)?)?)
         }
         fn fd_prestat_get(memory, state, fd: u32, into: u32) {
-            match state.descriptors.get(fd)?.kind {
-                DescriptorKind::Folder if fd == ROOT_FD => memory.write(into, &[0, 0, 0, 0, 1, 0, 0, 0]),
-                _ => Err(Errno::BADF),
-            }
+            let length = u32::try_from(state.descriptors.preopened(fd)?.len()).map_err(|_| Errno::NAMETOOLONG)?;
+            memory.write_u32(into, 0)?;
+            memory.write_u32(into.checked_add(4).ok_or(Errno::FAULT)?, length)
         }
-        fn fd_prestat_dir_name(memory, _, fd: u32, into: u32, length: u32) {
-            match (fd, length) {
-                (ROOT_FD, 1..) => memory.write(into, b"/"),
-                (ROOT_FD, 0) => Err(Errno::NAMETOOLONG),
-                _ => Err(Errno::BADF),
+        fn fd_prestat_dir_name(memory, state, fd: u32, into: u32, length: u32) {
+            let name = state.descriptors.preopened(fd)?.as_bytes();
+            if usize::try_from(length).is_ok_and(|length| length < name.len()) {
+                return Err(Errno::NAMETOOLONG);
             }
+            memory.write(into, name)
         }
         fn fd_pread(memory, state, fd: u32, list: u32, count: u32, offset: u64, done: u32) {
             let file = state.descriptors.file(fd)?;
