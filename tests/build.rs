@@ -13,7 +13,13 @@ fn main() {
         ".cargo/config.toml",
         "host/artifacts/guests.rs",
     ]);
-    let components =
-        guests::build(&["fragile-engine", "echo-runtime", "hostile-guest", "hostile-scorer", "hostile-integration"]);
+    let components = guests::build(&[
+        "fragile-engine",
+        "echo-runtime",
+        "hostile-guest",
+        "tally",
+        "hostile-scorer",
+        "hostile-integration",
+    ]);
     println!("cargo::rustc-env=COMPONENTS={}", components.display());
 }

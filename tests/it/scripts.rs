@@ -2,7 +2,8 @@
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, SOON, Session, repository};
+use skillcell_tests::{Launch, SOON, Session, script_library, script_runs};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Creates a skill `tool` with these scripts.
@@ -30,33 +31,28 @@ fn refusal(session: &mut Session, arguments: Value) -> String {
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// Returns every recorded run of the skills in `fixtures/scripts`.
-fn fixture_runs() -> Vec<(String, Value)> {
-    let mut runs = Vec::new();
-    let mut folders: Vec<_> = std::fs::read_dir(repository().join("fixtures/scripts")).unwrap().flatten().collect();
-    folders.sort_by_key(std::fs::DirEntry::file_name);
-    for folder in folders.iter().filter(|entry| entry.path().is_dir()) {
-        let name = folder.file_name().into_string().unwrap();
-        let text = std::fs::read_to_string(folder.path().join("runs.json")).unwrap();
-        let list: Vec<Value> = serde_json::from_str(&text).unwrap();
-        runs.extend(list.into_iter().map(|run| (name.clone(), run)));
-    }
-    assert!(runs.len() > 100, "the fixtures are missing");
-    runs
-}
-
 #[test]
 fn real_scripts_run_unmodified_with_the_recorded_output() {
-    let mut session = serve(&repository().join("fixtures/scripts")).start();
+    let library = script_library();
+    let mut session = serve(library.path()).start();
     let mut mismatches = Vec::new();
-    for (skill, expected) in fixture_runs() {
-        let request = json!({"skill_path": skill, "file": expected["script"], "args": expected["args"]});
+    for (skill, run) in script_runs() {
+        let mut request = json!({"skill_path": skill, "file": run.script, "args": run.args, "argv": run.argv, "stdin": run.stdin, "files": run.files});
+        if let Some(outputs) = &run.outputs {
+            request["outputs"] = json!(outputs);
+        }
         let result = session.call_json("run_script", request);
-        let differs = ["exit_code", "stdout", "stderr"].into_iter().filter(|field| result[*field] != expected[*field]);
-        let differs: Vec<String> =
-            differs.map(|field| format!("  {field}: {}\n  expected: {}", result[field], expected[field])).collect();
-        if !differs.is_empty() {
-            mismatches.push(format!("{skill} {} {}\n{}", expected["script"], expected["args"], differs.join("\n")));
+        let files = result["files"].as_array().cloned().unwrap_or_default();
+        let written: BTreeMap<&str, &str> =
+            files.iter().filter_map(|file| Some((file["path"].as_str()?, file["text"].as_str()?))).collect();
+        let expected: BTreeMap<&str, &str> =
+            run.written.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let as_recorded = (&result["exit_code"], &result["stdout"], &result["stderr"])
+            == (&json!(run.exit_code), &json!(run.stdout), &json!(run.stderr))
+            && written == expected
+            && written.len() == files.len();
+        if !as_recorded {
+            mismatches.push(format!("{skill} {run:#?}\n{result:#}"));
         }
     }
     assert!(mismatches.is_empty(), "{} runs differ:\n{}", mismatches.len(), mismatches.join("\n"));

@@ -14,6 +14,7 @@ mod numbers;
 mod project;
 pub mod ranking;
 mod repository;
+mod script_runs;
 pub mod services;
 mod session;
 pub mod wheels;
@@ -25,6 +26,7 @@ pub use native::native_catalog;
 pub use numbers::Numbers;
 pub use project::Project;
 pub use repository::Upstream;
+pub use script_runs::{InputFile, ScriptRun, script_library, script_runs};
 pub use session::{Launch, Session};
 pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request;
 
