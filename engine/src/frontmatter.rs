@@ -69,11 +69,56 @@ impl Fields {
         &self.entries
     }
 
-    /// Returns the fields of a nested map.
-    pub fn below(&self, key: &str) -> Self {
-        match self.get(key).map(|entry| &entry.node.value) {
-            Some(Value::Map(entries)) => Self::new(entries.clone()),
-            _ => Self::default(),
+    /// Returns the fields below `metadata`. Values are strings there in the Agent Skills format, so `assets` and `scripts` may be
+    /// YAML in a string, or paths with commas in between.
+    pub fn metadata(&self) -> Self {
+        let Some(Value::Map(entries)) = self.get("metadata").map(|entry| &entry.node.value) else {
+            return Self::default();
+        };
+        let mut entries = entries.clone();
+        for entry in entries.iter_mut().filter(|entry| matches!(entry.key.as_str(), "assets" | "scripts")) {
+            let list = match &entry.node.value {
+                Value::Scalar { text, .. } => list_in(text, entry.node.place),
+                _ => None,
+            };
+            if let Some(list) = list {
+                entry.node.value = list;
+            }
+        }
+        Self::new(entries)
+    }
+}
+
+/// Reads a list that is written as a string at `place`.
+fn list_in(text: &str, place: Place) -> Option<Value> {
+    let mut node = yaml::parse_only(text).ok()?;
+    move_to(place, &mut node);
+    let items = match node.value {
+        Value::List(items) => items,
+        Value::Map(_) => vec![node],
+        Value::Scalar { text, .. } => {
+            let paths = text.split(',').map(str::trim).filter(|path| !path.is_empty());
+            paths.map(|path| Node { place, value: Value::Scalar { text: path.to_owned(), plain: false } }).collect()
+        }
+    };
+    Some(Value::List(items))
+}
+
+/// Places inside a string mean nothing in the file.
+fn move_to(place: Place, node: &mut Node) {
+    node.place = place;
+    match &mut node.value {
+        Value::Scalar { .. } => {}
+        Value::List(items) => {
+            for item in items {
+                move_to(place, item);
+            }
+        }
+        Value::Map(entries) => {
+            for entry in entries {
+                entry.place = place;
+                move_to(place, &mut entry.node);
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ pub struct Reader {
 impl Reader {
     pub fn new(model: SkillModel, yaml: &str) -> Self {
         let Parsed { fields, findings, complete } = frontmatter::parse(yaml);
-        Self { metadata: fields.below("metadata"), fields, complete, model, findings }
+        Self { metadata: fields.metadata(), fields, complete, model, findings }
     }
 
     /// Returns the described skill, if the required fields are valid.

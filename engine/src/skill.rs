@@ -207,6 +207,41 @@ mod tests {
     }
 
     #[test]
+    fn assets_and_scripts_below_metadata_are_maps_or_text() {
+        let list = "[{file: run.py, execution: server, args: [{name: n, required: false}], needs: {env: [TOKEN]}}]";
+        let as_map = format!("metadata:\n  assets: [a.csv, b.csv]\n  keywords: [xml]\n  scripts: {list}\n");
+        let as_text = format!("metadata:\n  assets: a.csv, b.csv\n  keywords: xml\n  scripts: '{list}'\n");
+        let as_block = "metadata:\n  assets: |\n    - a.csv\n    - file: b.csv\n  keywords: xml\n  scripts: |\n    file: run.py\n    execution: server\n    args:\n      - {name: n, required: false}\n    needs: {env: TOKEN}\n";
+        for metadata in [as_map.as_str(), &as_text, as_block] {
+            let text = format!("---\nname: a\ndescription: d\n{metadata}---\n");
+            let (skill, findings) = read(0, "skills", "a/SKILL.md", &text);
+            let skill = skill.unwrap();
+            assert_eq!(findings, [], "{metadata}");
+            let files: Vec<&str> = skill.assets.iter().map(|asset| asset.file.as_str()).collect();
+            assert_eq!((files, skill.keywords), (vec!["a.csv", "b.csv"], vec!["xml".to_owned()]), "{metadata}");
+            let [script] = &skill.scripts[..] else { panic!("{metadata}") };
+            assert_eq!((script.file.as_str(), script.execution), ("run.py", Execution::Server));
+            assert!(!script.arguments[0].required);
+            assert_eq!(script.needs.as_ref().unwrap().variables, ["TOKEN"]);
+        }
+    }
+
+    #[test]
+    fn hostile_text_below_metadata_is_reported_at_its_own_line() {
+        let deep = format!("'{}'", "[".repeat(5_000));
+        for (scripts, code) in [
+            ("'[{file: ../x}]'", "unsafe-path"),
+            ("\"- file: ok.py\\n- file: /etc/passwd\"", "unsafe-path"),
+            ("'[unclosed'", "wrong-type"),
+            (&deep, "wrong-type"),
+            ("\"a: &a [x, x]\\nb: [*a, *a]\"", "wrong-type"),
+        ] {
+            let text = format!("---\nname: a\ndescription: d\nmetadata:\n  scripts: {scripts}\n---\n");
+            assert_eq!(codes("a/SKILL.md", &text), (true, vec![(code, Some(5))]), "{scripts}");
+        }
+    }
+
+    #[test]
     fn aliases_are_a_list_of_words() {
         let (skill, findings) =
             read(0, "skills", "a.md", "---\nkeywords: [api]\ndescription: d\naliases: [http, déployer en prod]\n---\n");

@@ -56,6 +56,34 @@ fn report(folder: &Path, config: &str) -> (Value, Option<i32>) {
 }
 
 #[test]
+fn fields_below_metadata_are_clean_and_work_as_text_and_as_maps() {
+    let head =
+        |name: &str| format!("---\nname: {name}\ndescription: Counts the words of a text. Use for statistics.\n");
+    let as_text = "metadata:\n  keywords: 'words, count'\n  priority: '5'\n  inherit: 'false'\n  assets: data.csv\n  scripts: |\n    - file: run.sh\n      execution: server\n      description: Counts\n      args: [{name: text}]\n";
+    let as_map = "metadata:\n  keywords: [words, count]\n  priority: 5\n  inherit: false\n  assets: [data.csv]\n  scripts:\n    - file: run.sh\n      execution: server\n      description: Counts\n      args: [{name: text}]\n";
+    let body = "---\n\nRun `run.sh`, see `data.csv`.\n";
+    let folder = library(&[
+        ("one/SKILL.md", &format!("{}{as_text}{body}", head("one"))),
+        ("two/SKILL.md", &format!("{}{as_map}{body}", head("two"))),
+        ("one/run.sh", "wc -w <<< \"$SKILL_ARG_TEXT\"\n"),
+        ("two/run.sh", "wc -w <<< \"$SKILL_ARG_TEXT\"\n"),
+        ("one/data.csv", "a\n"),
+        ("two/data.csv", "a\n"),
+    ]);
+    let outcome = run(lint(folder.path()));
+    assert_eq!((outcome.code, outcome.text.trim()), (Some(0), "2 skills: no problems"), "{}", outcome.log);
+    let mut session = serve(folder.path()).start();
+    for skill in ["one", "two"] {
+        let call = json!({"skill_path": skill, "file": "run.sh", "args": {"text": "a b c"}});
+        assert_eq!(session.call_json("run_script", call)["stdout"], "3\n", "{skill}");
+        let missing = session.call("run_script", json!({"skill_path": skill, "file": "run.sh", "args": {}}));
+        assert_eq!(missing["isError"], true, "the declaration counts: {missing}");
+        let served = session.call_json("get_skill", json!({"context": "count words", "skill_path": skill}));
+        assert_eq!(served["assets"][0]["file"], "data.csv", "{served}");
+    }
+}
+
+#[test]
 fn the_bundled_library_and_an_empty_one_have_no_problems() {
     let empty = library(&[]);
     for (folder, skills) in [(repository().join("fixtures/skills"), 18), (empty.path().to_owned(), 0)] {

@@ -26,6 +26,8 @@ const KEYS: [&str; 12] = [
     "assets",
     "scripts",
 ];
+/// Fields of the tree model, which below `metadata` may be what they are at the top level.
+const TREE_KEYS: [&str; 6] = ["keywords", "inherit", "priority", "aliases", "assets", "scripts"];
 const ASSET_KEYS: [&str; 3] = ["file", "description", "type"];
 const SCRIPT_KEYS: [&str; 5] = ["file", "description", "execution", "args", "needs"];
 const ARGUMENT_KEYS: [&str; 3] = ["name", "description", "required"];
@@ -91,7 +93,8 @@ fn off_format(fields: &Fields) -> Vec<Finding> {
     }
     match fields.first("metadata") {
         Some(Node { value: Value::Map(entries), .. }) => {
-            for entry in entries.iter().filter(|entry| json::as_text(&entry.node).is_none()) {
+            let others = entries.iter().filter(|entry| !TREE_KEYS.contains(&entry.key.as_str()));
+            for entry in others.filter(|entry| json::as_text(&entry.node).is_none()) {
                 let message = format!("`metadata.{}` is not text", quote(&entry.key));
                 let advice = match entry.node.value {
                     Value::List(_) => "write one string with commas between the words",

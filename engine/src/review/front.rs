@@ -28,7 +28,7 @@ impl Front {
     pub fn of(text: &str, model: SkillModel) -> Option<Self> {
         let Split::Found { yaml, .. } = frontmatter::split(text) else { return None };
         let fields = frontmatter::parse(yaml).fields;
-        Some(Self { metadata: fields.below("metadata"), fields, model })
+        Some(Self { metadata: fields.metadata(), fields, model })
     }
 
     /// Returns a field of the tree model, which a folder skill may also have below `metadata`.

@@ -267,6 +267,8 @@ fn violations_of_the_format_are_reported_at_their_place() {
         (long.as_str(), vec![("off-format", 4, 16)]),
         ("metadata:\n  a: 1\n  b: \"1\"\n  c: [x]\n", vec![("off-format", 5, 6), ("off-format", 7, 6)]),
         ("metadata: x\n", vec![("off-format", 4, 11)]),
+        ("metadata:\n  keywords: [xml]\n  aliases: [sgml]\n  priority: 2\n  inherit: true\n", vec![]),
+        ("metadata:\n  keywords: xml, sgml\n  priority: '2'\n  inherit: 'true'\n", vec![]),
         ("licence: MIT\n", vec![("unknown-key", 4, 1)]),
         ("version: 1\nmodel: x\ntags: [a]\n", vec![]),
         (
