@@ -1,5 +1,7 @@
 //! What goes into a script and what comes out: arguments, standard input, files, and scripts that no skill declares.
 
+mod hostile;
+
 use crate::scripts::skill;
 use crate::{library, serve};
 use serde_json::{Value, json};
