@@ -9,6 +9,7 @@ mod commands;
 mod configuration;
 mod demo;
 mod doctor;
+mod documents;
 mod engine;
 mod extension;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]

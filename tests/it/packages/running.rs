@@ -87,7 +87,8 @@ fn the_digest_of_the_packages_is_in_the_policy_the_record_and_the_reports() {
         audit.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let of_script =
         |name: &str| lines.iter().rev().find(|line| line["script"] == name).unwrap()["packages_digest"].clone();
-    assert_eq!((of_script("x.py"), of_script("x.sh")), (digest.clone(), Value::Null));
+    // A shell script can start Python.
+    assert_eq!((of_script("x.py"), of_script("x.sh")), (digest.clone(), digest.clone()));
     let doctor = Launch::bare(SKILLCELL).with_home(home.path()).arg("doctor").arg("--root").arg(folder.path()).output();
     let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(
@@ -140,7 +141,7 @@ fn a_package_can_do_no_more_than_a_script() {
         tries('remove', lambda: os.remove('/packages/site-packages.zip'))\n\
         tries('add', lambda: open('/packages/more.zip', 'wb').write(b''))\n\
         tries('library', lambda: open('/usr/local/lib/python314.zip', 'ab').write(b'x'))\n\
-        tries('process', lambda: os.system('true'))\n\
+        tries('process', lambda: os.fork())\n\
         tries('socket', lambda: socket.create_connection(('127.0.0.1', 80)))\n\
         class Hook:\n    def find_spec(self, name, path=None, target=None):\n        return None\n\
         sys.meta_path.insert(0, Hook())\n\
@@ -188,4 +189,25 @@ fn a_missing_package_is_answered_with_the_command_that_adds_it() {
     assert_eq!(hint(&mut session, "image.py"), impossible("Pillow"));
     assert_eq!(hint(&mut session, "polite.py"), impossible("python-docx"));
     assert_eq!(hint(&mut session, "own.py"), "");
+}
+
+#[test]
+fn nested_runs_find_the_packages() {
+    let home = Home::new();
+    home.add(&[greeting("1.0")]).is_done();
+    let import = "import greeting; print(greeting.greet(\"you\"))";
+    let folder = skill(&[
+        ("a.sh", &format!("python3 -c '{import}'\n")),
+        (
+            "a.js",
+            &format!(
+                "console.log(require('child_process').execFileSync('python3', ['-c', `{import}`]).toString().trim());\n"
+            ),
+        ),
+        ("a.py", &format!("import subprocess\nsubprocess.run(['python3', '-c', '{import}'])\n")),
+    ]);
+    let mut session = serve(&home, folder.path());
+    for file in ["a.sh", "a.js", "a.py"] {
+        prints(&mut session, file, "hello you from 1.0\n");
+    }
 }
