@@ -42,7 +42,7 @@ enum Command {
     /// Add packages and what they need, as wheels of pure Python; exit code 1 if that is not possible
     ///
     /// Examples:
-    ///   skillcell package add PyYAML pypdf==6.0.0
+    ///   skillcell package add pyyaml pypdf==6.0.0
     ///   skillcell package add --preset documents
     ///   skillcell package add --wheel ./ours-1.0-py3-none-any.whl
     #[command(verbatim_doc_comment)]
@@ -57,14 +57,14 @@ enum Command {
     },
     /// Remove packages, and what only they need
     ///
-    /// Example: skillcell package remove PyYAML
+    /// Example: skillcell package remove pyyaml
     Remove {
         #[arg(required = true, value_name = "NAME")]
         names: Vec<Name>,
     },
     /// Replace packages by their newest versions, within what was asked for; without names, all of them
     ///
-    /// Example: skillcell package update PyYAML
+    /// Example: skillcell package update pyyaml
     Update {
         #[arg(value_name = "NAME")]
         names: Vec<Name>,

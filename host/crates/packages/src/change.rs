@@ -61,8 +61,6 @@ pub enum ChangeError {
     TooLarge,
     #[error("`{0}` is not installed\nhint: `skillcell package list` shows what is")]
     NotInstalled(Name),
-    #[error("`{0}` is part of Python in the sandbox and needs no package")]
-    Bundled(Name),
 }
 
 fn did_you_mean(name: &Name) -> String {
@@ -127,11 +125,13 @@ pub async fn change(
         let wanted = supply.give(file, bytes)?;
         replace(&mut requested, wanted);
     }
+    let mut bundled = Vec::new();
     for wanted in add {
         if known::is_bundled(&wanted.name) {
-            return Err(ChangeError::Bundled(wanted.name));
+            bundled.push(format!("`{}` is part of Python in the sandbox and needs no package", wanted.name));
+        } else {
+            replace(&mut requested, wanted);
         }
-        replace(&mut requested, wanted);
     }
     for name in &remove {
         if old.package(name).is_none() {
@@ -146,33 +146,34 @@ pub async fn change(
     }
     let resolution = resolve(&requested, &mut supply)?;
     let mut notes = notes(&resolution, &remove);
-    let archive = match merge(&resolution)? {
-        files if files.is_empty() => None,
+    notes.extend(bundled);
+    let packages: Vec<Locked> = resolution.iter().map(|(name, (candidate, _))| locked(name, candidate)).collect();
+    let is_same = supply.update == Update::None && packages == old.packages && check_python(&old).is_ok();
+    let unchanged = old.archive.filter(|digest| is_same && store.archive(digest).is_ok());
+    let compiled = match merge(&resolution)? {
+        files if files.is_empty() || unchanged.is_some() => None,
         files => Some(compile::archive(world, files).await?),
     };
+    let invalid = compiled.iter().flat_map(|archive| &archive.invalid);
     notes.extend(
-        archive
-            .iter()
-            .flat_map(|archive| &archive.invalid)
-            .map(|path| format!("`{}` is not valid in Python {PYTHON_VERSION}, and is left out", printable(path))),
+        invalid.map(|path| format!("`{}` is not valid in Python {PYTHON_VERSION}, and is left out", printable(path))),
     );
-    let package = |(name, (candidate, _)): (&Name, &(Candidate, Arc<Wheel>))| Locked {
+    let archive = compiled.map(|archive| archive.bytes);
+    let digest = archive.as_deref().map(Sha256::of).or(unchanged);
+    let lock = Lock { archive: digest, requested, packages, ..Lock::default() };
+    let kept = supply.bytes.iter().filter(|(digest, _)| lock.packages.iter().any(|package| package.sha256 == **digest));
+    writable.commit(&lock, kept.map(|(digest, bytes)| (digest, &bytes[..])), archive.as_deref())?;
+    Ok(Report { changes: changes(&old, &lock), lock, notes })
+}
+
+fn locked(name: &Name, candidate: &Candidate) -> Locked {
+    Locked {
         name: name.clone(),
         version: candidate.version.clone(),
         file: candidate.file.clone(),
         sha256: candidate.sha256,
         source: candidate.source.clone(),
-    };
-    let archive = archive.map(|archive| archive.bytes);
-    let lock = Lock {
-        archive: archive.as_deref().map(Sha256::of),
-        requested,
-        packages: resolution.iter().map(package).collect(),
-        ..Lock::default()
-    };
-    let kept = supply.bytes.iter().filter(|(digest, _)| lock.packages.iter().any(|package| package.sha256 == **digest));
-    writable.commit(&lock, kept.map(|(digest, bytes)| (digest, &bytes[..])), archive.as_deref())?;
-    Ok(Report { changes: changes(&old, &lock), lock, notes })
+    }
 }
 
 /// Puts a requirement in the place of another one for the same package.
@@ -302,14 +303,21 @@ impl Wheels<'_> {
                 }
             }
         }
-        match best.is_empty() {
-            false => Ok(best.into_values().map(|(_, candidate)| candidate).collect()),
-            true if is_native => Err(ResolveError::Impossible { package: name.to_string() }.into()),
-            true if is_unchecked => Err(ChangeError::NoDigest { name: name.clone() }),
-            true if is_other => Err(ChangeError::OtherPython { name: name.clone() }),
-            true if is_empty => Err(ChangeError::Unknown { name: name.clone() }),
-            true => Err(ChangeError::OnlySource { name: name.clone() }),
+        if !best.is_empty() {
+            return Ok(best.into_values().map(|(_, candidate)| candidate).collect());
         }
+        let name = name.clone();
+        Err(if is_native {
+            ResolveError::Impossible { package: name.to_string() }.into()
+        } else if is_unchecked {
+            ChangeError::NoDigest { name }
+        } else if is_other {
+            ChangeError::OtherPython { name }
+        } else if is_empty {
+            ChangeError::Unknown { name }
+        } else {
+            ChangeError::OnlySource { name }
+        })
     }
 
     fn download(&self, candidate: &Candidate) -> Result<Vec<u8>, ChangeError> {
@@ -337,11 +345,11 @@ impl Supply for Wheels<'_> {
         if is_updated && package.source != LOCAL {
             return None;
         }
-        let bytes = match self.bytes.contains_key(&package.sha256) {
-            true => None,
-            false => Some(self.store.wheel(package).inspect_err(|error| tracing::warn!("{error}")).ok()?),
-        };
-        self.bytes.extend(bytes.map(|bytes| (package.sha256, bytes)));
+        if !self.bytes.contains_key(&package.sha256) {
+            // Without its wheel, a package is downloaded again.
+            let bytes = self.store.wheel(package).inspect_err(|error| tracing::warn!("{error}")).ok()?;
+            self.bytes.insert(package.sha256, bytes);
+        }
         Some(Candidate {
             version: package.version.clone(),
             file: package.file.clone(),

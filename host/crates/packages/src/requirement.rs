@@ -123,7 +123,7 @@ impl FromStr for Requirement {
         let versions = VersionSpecifiers::from_str(rest).map_err(|_| {
             invalid(format!("`{}` does not say which versions, as `==6.0.2` does", rest.escape_debug()))
         })?;
-        let marker = marker.map(|marker| Parser::parse(marker)).transpose().map_err(invalid)?;
+        let marker = marker.map(Parser::parse).transpose().map_err(invalid)?;
         Ok(Self { name, extras, versions, marker })
     }
 }

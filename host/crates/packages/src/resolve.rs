@@ -114,25 +114,21 @@ fn needs<'a>(requested: &'a [Requirement], chosen: &'a Resolution) -> BTreeMap<N
         if !need.by.contains(&(wanted, by)) {
             need.by.push((wanted, by));
         }
-        if let Some((_, (name, wheel))) =
-            chosen.get_key_value(&wanted.name).map(|(name, (_, wheel))| ((), (name, wheel))).filter(|_| is_new)
-        {
-            let extras = need.extras.clone();
-            unvisited.extend(
-                wheel
-                    .requires
-                    .iter()
-                    .filter(|requirement| requirement.applies(&extras))
-                    .map(|requirement| (requirement, Some(name))),
-            );
-        }
+        let Some((name, (_, wheel))) = chosen.get_key_value(&wanted.name).filter(|_| is_new) else { continue };
+        let extras = need.extras.clone();
+        let needed = wheel.requires.iter().filter(|requirement| requirement.applies(&extras));
+        unvisited.extend(needed.map(|requirement| (requirement, Some(name))));
     }
     needs
 }
 
-/// Refuses at once what is known not to work, before anything is asked of an index.
+/// Refuses at once what is known not to work, before anything is asked of an index. Some of these have an old version or a wheel that
+/// does, for which the operator can ask.
 fn check_possible(name: &Name, need: &Need<'_>) -> Result<(), ResolveError> {
     let Some(Remedy::Impossible(package)) = Remedy::for_package(name) else { return Ok(()) };
+    if need.by.iter().any(|(wanted, by)| by.is_none() && !wanted.versions.is_empty()) {
+        return Ok(());
+    }
     let package = package.to_owned();
     match need.by.iter().find_map(|(_, by)| *by) {
         Some(by) => Err(ResolveError::NeedsImpossible { package, by: format!("`{by}`") }),

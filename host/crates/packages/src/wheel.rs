@@ -224,7 +224,7 @@ impl Wheel {
 
 /// Whether a `Requires-Python` includes Python in the sandbox. One that cannot be understood does not exclude it.
 pub fn suits_python(versions: &str) -> bool {
-    VersionSpecifiers::from_str(versions).map_or(true, |versions| versions.contains(&python_version()))
+    VersionSpecifiers::from_str(versions).ok().is_none_or(|versions| versions.contains(&python_version()))
 }
 
 fn text(zip: &Reader<'_>, path: &str) -> Result<Option<String>, WheelError> {

@@ -38,10 +38,13 @@ impl CompletedRun {
 
     /// Recognizes a script that needs a package which is not installed.
     fn missing_package(&self) -> Option<String> {
-        let remedy = missing_package(&self.finished.stderr.text, &self.finished.stdout.text)?;
-        if let Err(problem) = &self.policy.packages {
-            return Some(format!("the packages cannot be used: {problem}"));
+        let (stderr, stdout) = (&self.finished.stderr.text, &self.finished.stdout.text);
+        if self.policy.packages.is_err() && stderr.contains("ModuleNotFoundError: ") {
+            return Some(
+                "the installed packages cannot be used: `skillcell package verify` tells the operator why".to_owned(),
+            );
         }
+        let remedy = missing_package(stderr, stdout)?;
         Some(match remedy {
             Remedy::Add(package) => format!(
                 "the script needs the package `{package}`: the operator can add it with `skillcell package add {package}`"
