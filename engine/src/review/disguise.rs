@@ -31,16 +31,15 @@ pub fn disguise(path: &str, text: &str) -> Option<Diagnostic> {
         LANGUAGES.iter().find(|(_, programs, extensions)| known(programs, extensions)).map(|(name, ..)| *name)
     };
     let expected = language(&|_, extensions| extensions.contains(&extension.as_str()))?;
-    let actual = match BINARIES.iter().find(|(start, _)| text.starts_with(start)) {
-        Some((_, what)) => (*what).to_owned(),
-        None => {
-            let program = interpreter(text)?;
-            let actual = language(&|programs, _| programs.contains(&program))?;
-            if actual == expected {
-                return None;
-            }
-            format!("a {actual} script: its first line names `{}`", quote(program))
+    let actual = if let Some((_, what)) = BINARIES.iter().find(|(start, _)| text.starts_with(start)) {
+        (*what).to_owned()
+    } else {
+        let program = interpreter(text)?;
+        let actual = language(&|programs, _| programs.contains(&program))?;
+        if actual == expected {
+            return None;
         }
+        format!("a {actual} script: its first line names `{}`", quote(program))
     };
     let message = format!("its extension says that this is a {expected} script, but it begins like {actual}");
     Some(Finding::warning("disguised-script", message, ADVICE).at(Place::START).into())

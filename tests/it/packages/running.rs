@@ -54,6 +54,10 @@ fn scripts_import_packages_after_their_own_files_and_the_standard_library() {
         ),
         ("error.py", "import greeting\ndef f():\n    greeting.greet()\nf()\n"),
         ("exit.py", "import sys\nsys.exit(7)\n"),
+        (
+            "directory.py",
+            "import greeting, zipimport as z\nread = z._read_directory\nold = (read.__defaults__ or [read])[0]\npath = '/packages/site-packages.zip'\nprint(old is not read, z._zip_directory_cache[path] == old(path))\n",
+        ),
     ]);
     let mut session = serve(&home, folder.path());
     prints(&mut session, "greet.py", "hello you from 1.0\n");
@@ -61,6 +65,7 @@ fn scripts_import_packages_after_their_own_files_and_the_standard_library() {
     prints(&mut session, "deep.py", "hello x from 1.0\n");
     prints(&mut session, "data.py", "b'rows\\n' rows 1.0 says hello\n");
     assert_eq!(run(&mut session, "exit.py")["exit_code"], 7);
+    prints(&mut session, "directory.py", "True True\n");
     let error = run(&mut session, "error.py");
     let stderr = error["stderr"].as_str().unwrap();
     let expected = "Traceback (most recent call last):\n  File \"/skill/error.py\", line 4, in <module>\n    f()\n    ~^^\n  File \"/skill/error.py\", line 3, in f\n";

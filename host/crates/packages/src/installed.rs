@@ -1,5 +1,6 @@
 //! The archive as servers use it: read and checked once, and again when the lock file changes.
 
+use crate::directory;
 use crate::lock::Lock;
 use crate::store::{Store, StoreError};
 use base::digest::Sha256;
@@ -15,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Archive {
     pub digest: Sha256,
     pub bytes: Bytes,
-    /// How many packages it contains.
-    pub packages: usize,
+    /// The list of its files for `zipimport`.
+    pub directory: Bytes,
 }
 
 /// Why the packages cannot be used: a message with a hint.
@@ -59,7 +60,7 @@ impl Installed {
         if let Err(problem) = &loaded {
             tracing::warn!("packages cannot be used: {problem}");
         }
-        // A server that starts meanwhile may read the lock file before it is replaced, and the stamp after it.
+        // The stamp is older than what was read, so a change in between is noticed the next time.
         let stamps = (lock_stamp, loaded.is_err().then(|| archive_stamp(store)));
         *last = Some((stamps, loaded.clone()));
         loaded
@@ -73,7 +74,11 @@ fn load(store: &Store) -> Result<Option<Archive>, Unusable> {
         check_python(&lock)?;
         let Some(digest) = lock.archive else { return Ok(None) };
         match store.archive(&digest) {
-            Ok(bytes) => return Ok(Some(Archive { digest, bytes: bytes.into(), packages: lock.packages.len() })),
+            Ok(bytes) => {
+                let directory =
+                    directory::marshalled(&bytes).map_err(|error| Unusable(format!("the archive: {error}")))?;
+                return Ok(Some(Archive { digest, bytes: bytes.into(), directory: directory.into() }));
+            }
             Err(error) => {
                 // Another process may have replaced both files since the first was read.
                 let again = store.lock().map_err(unusable)?;

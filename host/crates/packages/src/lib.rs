@@ -19,8 +19,12 @@ pub mod index;
 pub mod download;
 pub mod wheel;
 pub mod zip;
+pub mod directory;
 pub mod compile;
 
 /// Where the archive is in the sandbox. It is on `sys.path` after the script's folder and the standard library.
 pub const ARCHIVE_FOLDER: &str = "packages";
 pub const ARCHIVE_NAME: &str = "site-packages.zip";
+
+/// The list of its files, beside it.
+pub const DIRECTORY_NAME: &str = "directory";

@@ -64,11 +64,25 @@ pub struct Reader<'bytes> {
 }
 
 #[derive(Debug)]
-struct Entry {
+pub struct Entry {
+    /// Where its header is.
+    pub at: u32,
     data: Range<usize>,
-    size: usize,
-    method: u16,
-    checksum: u32,
+    size: u32,
+    pub method: u16,
+    pub checksum: u32,
+}
+
+impl Entry {
+    /// In the archive, in bytes.
+    pub fn compressed(&self) -> u32 {
+        u32::try_from(self.data.len()).expect("it was read from 32 bits")
+    }
+
+    /// In bytes.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
 }
 
 impl<'bytes> Reader<'bytes> {
@@ -116,7 +130,7 @@ impl<'bytes> Reader<'bytes> {
             if u64::from(size) > MAX_FILE_BYTES || total > MAX_TOTAL_BYTES {
                 return Err(ZipError::TooLarge(format!("{} MiB", MAX_TOTAL_BYTES >> 20)));
             }
-            let entry = Entry { data, size: size as usize, method, checksum: long(header, 16) };
+            let entry = Entry { at: long(header, 42), data, size, method, checksum: long(header, 16) };
             if entries.insert(path.to_owned(), entry).is_some() {
                 return Err(ZipError::Collision { one: path.to_owned(), other: path.to_owned() });
             }
@@ -132,13 +146,18 @@ impl<'bytes> Reader<'bytes> {
         Ok(Self { bytes, entries })
     }
 
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(path, entry)| (path.as_str(), entry))
+    }
+
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }
 
     /// Returns the bytes of a file, if there is one.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, ZipError> {
-        let Some(Entry { data, size, method, checksum }) = self.entries.get(path) else { return Ok(None) };
+        let Some(Entry { data, size, method, checksum, .. }) = self.entries.get(path) else { return Ok(None) };
+        let size = *size as usize;
         let data = &self.bytes[data.clone()];
         let content = if *method == STORED {
             Some(data.to_vec())
@@ -146,7 +165,7 @@ impl<'bytes> Reader<'bytes> {
             // One byte of room shows that there is more than announced.
             decompress_to_vec_with_limit(data, size + 1).ok()
         };
-        let is_sound = |content: &Vec<u8>| content.len() == *size && crc32fast::hash(content) == *checksum;
+        let is_sound = |content: &Vec<u8>| content.len() == size && crc32fast::hash(content) == *checksum;
         content.filter(is_sound).map(Some).ok_or_else(|| ZipError::Content(path.to_owned()))
     }
 }

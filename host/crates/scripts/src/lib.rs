@@ -47,7 +47,7 @@ use library::resources::ResourceFolder;
 use library::roots::SkillRoot;
 use outputs::{OutputFile, Outputs};
 use packages::installed::Installed;
-use packages::{ARCHIVE_FOLDER, ARCHIVE_NAME};
+use packages::{ARCHIVE_FOLDER, ARCHIVE_NAME, DIRECTORY_NAME};
 use sandbox::clock_rng::ClockRng;
 use sandbox::denials::Denials;
 use sandbox::files::disk::Disk;
@@ -332,7 +332,8 @@ impl Scripts {
             mount_python(&mut files);
         }
         if let Some(archive) = &access.packages {
-            files.mount(ARCHIVE_FOLDER, Memory::frozen([(ARCHIVE_NAME.to_owned(), archive.bytes.clone())]));
+            let both = [(ARCHIVE_NAME, &archive.bytes), (DIRECTORY_NAME, &archive.directory)];
+            files.mount(ARCHIVE_FOLDER, Memory::frozen(both.map(|(name, bytes)| (name.to_owned(), bytes.clone()))));
         }
         let file = format!("/skill/{}", script.file);
         let mut variables = access.variables;

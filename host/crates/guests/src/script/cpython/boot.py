@@ -1,7 +1,11 @@
 # Runs before scripts that can need more than the snapshot has. Every line costs time in each such run.
-import os, subprocess, sys, http, concurrent.futures as futures, _bashkit_boot as boot
+import marshal, os, subprocess, sys, http, zipimport, concurrent.futures as futures, _bashkit_boot as boot
 del sys.path[0]
 sys.path += ["/usr/local/lib/skillcell", "/packages/site-packages.zip"]
+# The directory of the packages is there in a form that is read faster.
+zipimport._read_directory = lambda archive, read=zipimport._read_directory: (
+    marshal.loads(open("/packages/directory", "rb").read()) if archive == "/packages/site-packages.zip" else read(archive)
+)
 http.__path__.append("/usr/local/lib/skillcell/_http")
 futures.__path__.insert(0, "/usr/local/lib/skillcell/_futures")
 sys.executable = "/usr/bin/python3"

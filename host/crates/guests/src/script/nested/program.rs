@@ -108,13 +108,13 @@ impl Search<'_> {
         let path = self.absolute(&argv[0])?;
         let start = self.read(&path, MAX_SHEBANG_BYTES)?;
         let first_line = String::from_utf8_lossy(&start);
-        let interpreter: Vec<String> = match first_line.lines().next().and_then(|line| line.strip_prefix("#!")) {
-            Some(line) => line.split_whitespace().map(str::to_owned).collect(),
-            None => {
-                let extension = Path::new(&path).extension()?.to_str()?;
-                let runs = |language: &Language| language.extensions().iter().any(|known| known[1..] == *extension);
-                vec![program_of(Language::all().find(runs)?).to_owned()]
-            }
+        let shebang = first_line.lines().next().and_then(|line| line.strip_prefix("#!"));
+        let interpreter: Vec<String> = if let Some(line) = shebang {
+            line.split_whitespace().map(str::to_owned).collect()
+        } else {
+            let extension = Path::new(&path).extension()?.to_str()?;
+            let runs = |language: &Language| language.extensions().iter().any(|known| known[1..] == *extension);
+            vec![program_of(Language::all().find(runs)?).to_owned()]
         };
         argv[0] = path;
         argv.splice(..0, interpreter);
@@ -170,10 +170,10 @@ impl Search<'_> {
                 if flags.is_empty() {
                     continue;
                 }
-                set.push_str(&format!("set -{flags}"));
+                set.extend(["set -", &flags]);
                 if flags.contains('o') {
                     let option = argv.get(index).filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric()))?;
-                    set.push_str(&format!(" {option}"));
+                    set.extend([" ", option]);
                     index += 1;
                 }
                 set.push_str("; ");
