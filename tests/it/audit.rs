@@ -13,7 +13,8 @@ fn audit(home: &Path, arguments: &[&str]) -> (String, Option<i32>) {
     (String::from_utf8(output.stdout).unwrap(), output.status.code())
 }
 
-fn lines(home: &Path) -> Vec<Value> {
+/// Returns the lines of the record.
+pub fn lines(home: &Path) -> Vec<Value> {
     let (stdout, _) = audit(home, &["--json", "--last", "100000"]);
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -71,6 +71,28 @@ fn runs_that_would_wait_behind_too_many_others_are_refused() {
 }
 
 #[test]
+fn runs_that_are_cancelled_while_they_wait_never_begin() {
+    let folder = skill(&[SPIN, ("a.sh", "echo ran\n"), ("b.sh", "echo also\n")]);
+    let mut session = serve(folder.path()).config(CONFIG).start();
+    let spinning = occupy(&mut session);
+    let posted: Vec<Value> = (0..100).map(|_| post(&mut session, "a.sh")).collect();
+    // Each of them waits, so the last report is about a queue of all.
+    while !session.notification("notifications/progress")["params"]["message"].as_str().unwrap().contains("; 100 in") {}
+    for id in &posted {
+        cancel(&mut session, id);
+    }
+    cancel(&mut session, &spinning);
+    let id = post(&mut session, "b.sh");
+    assert!(text(&session.answer(&id)).contains("also"));
+    let home = session.home().to_owned();
+    session.close_input();
+    session.wait();
+    let lines = crate::audit::lines(&home);
+    let begun: Vec<&str> = lines.iter().filter_map(|line| line["script"].as_str()).collect();
+    assert_eq!(begun, ["spin.sh", "spin.sh", "b.sh", "b.sh"]);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn runs_that_wait_do_not_hold_their_scripts() {
     const MAX_KIBIBYTES: u64 = 512 << 10;

@@ -123,7 +123,7 @@ pub fn run(arguments: Run) -> anyhow::Result<ExitCode> {
 
 async fn execute(app: &App, request: Request, call: &Call, out: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
     let error = if request.dry_run {
-        match app.scripts.dry_run(request).await {
+        match app.scripts.dry_run(request, call).await {
             Ok(policy) => {
                 terminal::print_json(&policy_view(&policy, Audience::Local))?;
                 return Ok(ExitCode::SUCCESS);

@@ -87,7 +87,11 @@ enum GuestSource {
 }
 
 /// Checks a request without loading what would run.
-pub(super) async fn preview(inner: &Arc<Inner>, request: &Request) -> Result<Policy, ScriptError> {
+pub(super) async fn preview(
+    inner: &Arc<Inner>,
+    request: &Request,
+    cancelled: &CancellationToken,
+) -> Result<Policy, ScriptError> {
     let validate = |inner: &Inner, prepared: &Checked<GuestSource>| match &prepared.guest {
         GuestSource::Bytes { bytes, digest, role } => {
             let valid = inner.world.validate(bytes, digest, *role);
@@ -95,7 +99,7 @@ pub(super) async fn preview(inner: &Arc<Inner>, request: &Request) -> Result<Pol
         }
         GuestSource::Bundled(_) => Ok(()),
     };
-    Ok(prepare(inner, request, validate).await?.policy)
+    Ok(prepare(inner, request, cancelled, validate).await?.policy)
 }
 
 /// Checks a request, and loads what runs. What was read is not kept while the request waits for a compilation.
@@ -106,7 +110,8 @@ pub(super) async fn check(
 ) -> Result<Checked, ScriptError> {
     let mut turn = None;
     loop {
-        let Checked { policy, guest, script, access, input, wanted } = prepare(inner, request, |_, _| Ok(())).await?;
+        let prepared = prepare(inner, request, cancelled, |_, _| Ok(())).await?;
+        let Checked { policy, guest, script, access, input, wanted } = prepared;
         let guest = match guest {
             GuestSource::Bundled(language) => {
                 let inner = Arc::clone(inner);
@@ -169,6 +174,7 @@ async fn compile(
 async fn prepare(
     inner: &Arc<Inner>,
     request: &Request,
+    cancelled: &CancellationToken,
     also: impl FnOnce(&Inner, &Checked<GuestSource>) -> Result<(), Denied> + Send + 'static,
 ) -> Result<Checked<GuestSource>, ScriptError> {
     if !inner.options.enabled {
@@ -178,7 +184,11 @@ async fn prepare(
     policy::check_size(&request.input.named).map_err(Denied::InvalidArguments)?;
     let (inner, request) = (Arc::clone(inner), request.clone());
     // Only some of the threads for blocking work, which engines need as well.
-    let _reading = inner.reading.acquire().await;
+    let _reading = tokio::select! {
+        biased;
+        () = cancelled.cancelled() => return Err(ScriptError::Cancelled),
+        reading = inner.reading.acquire() => reading,
+    };
     let for_disk = Arc::clone(&inner);
     let prepared = blocking(move || {
         let prepared = read_and_decide(&for_disk, request, resolved)?;

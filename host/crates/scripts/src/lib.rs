@@ -111,6 +111,8 @@ pub enum ScriptError {
     Catalog(AskError),
     /// Too many requests wait.
     Busy,
+    /// Before it began.
+    Cancelled,
     Lost(Lost),
     Unrecorded(LocalReason),
 }
@@ -123,6 +125,7 @@ impl ScriptError {
             Self::Busy => format!(
                 "{MAX_WAITING} scripts are already waiting to run\nhint: wait for the results of earlier calls, then try again; the operator can raise `scripts.runs_at_once`"
             ),
+            Self::Cancelled => "the call was cancelled".to_owned(),
             Self::Lost(error) => error.to_string(),
             Self::Unrecorded(reason) => format!("the run cannot be recorded: {}", reason.for_audience(audience)),
         }
@@ -175,9 +178,9 @@ impl Scripts {
     }
 
     /// Returns the policy that a script would run under, without compiling or running it.
-    pub async fn dry_run(&self, request: Request) -> Result<Policy, ScriptError> {
+    pub async fn dry_run(&self, request: Request, call: &Call) -> Result<Policy, ScriptError> {
         let _queued = self.queue(&request)?;
-        self.checked(&request, check::preview(&self.inner, &request)).await
+        self.checked(&request, check::preview(&self.inner, &request, &call.cancelled)).await
     }
 
     /// Runs a script. Its beginning is recorded before it runs, and then its end.
@@ -186,15 +189,18 @@ impl Scripts {
         let check = async || self.checked(&request, check::check(&self.inner, &request, &call.cancelled)).await;
         let mut checked = check().await?;
         let _slot = if let Ok(slot) = self.inner.slots.try_acquire() {
-            Some(slot)
+            slot
         } else {
             // The bytes that were checked are the bytes that run, so what waits without them is checked again.
             drop(checked);
-            let slot = self.slot(call).await;
+            let slot = self.slot(call).await.ok_or(ScriptError::Cancelled)?;
             checked = check().await?;
             slot
         };
         drop(queued);
+        if call.cancelled.is_cancelled() {
+            return Err(ScriptError::Cancelled);
+        }
         let Checked { policy, guest, script, access, input, wanted } = checked;
         let source = script.bytes.clone();
         let job = self.job(&policy, guest, &script, access, input)?;
@@ -275,7 +281,7 @@ impl Scripts {
         }
     }
 
-    /// Waits for a free slot. First come, first served.
+    /// Waits for a free slot, unless the call is cancelled. First come, first served.
     async fn slot(&self, call: &Call) -> Option<tokio::sync::SemaphorePermit<'_>> {
         let acquiring = self.inner.slots.acquire();
         tokio::pin!(acquiring);

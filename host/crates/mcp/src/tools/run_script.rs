@@ -88,7 +88,7 @@ impl Tool for RunScript {
             Err(refusal) => return Ok(answer::refused(refusal)),
         };
         let answer = if request.dry_run {
-            let policy = server.scripts.dry_run(request).await;
+            let policy = server.scripts.dry_run(request, call).await;
             policy.map(|policy| answer::json(&policy_view(&policy, server.audience())))
         } else {
             let args_provided: Vec<String> = request.input.named.keys().cloned().collect();
@@ -114,7 +114,7 @@ impl Tool for RunScript {
             Err(ScriptError::Denied(Denied::Input(error))) if error.is_out_of_range() => {
                 Err(invalid(error.to_string()))
             }
-            Err(error @ (ScriptError::Denied(_) | ScriptError::Busy)) => {
+            Err(error @ (ScriptError::Denied(_) | ScriptError::Busy | ScriptError::Cancelled)) => {
                 Ok(answer::refused(error.for_audience(server.audience())))
             }
             Err(ScriptError::Catalog(error)) => Err(failed(error)),
