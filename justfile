@@ -27,6 +27,10 @@ bless:
 bench:
     cargo bench --bench figures --bench freshness --bench scorers --bench scripts --bench surface
 
+# measure the memory of the server under attack, and how long another client waits meanwhile
+attacks:
+    cargo bench --bench attacks
+
 # measure how well each scorer finds the right skill, on held-out questions
 eval:
     cargo bench --bench ranking

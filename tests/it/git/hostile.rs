@@ -1,7 +1,7 @@
 //! Remotes that send little and mean much. Each is refused for a reason, and the files that were there are served.
 
 use super::{Scene, forms, names, refresh_error, refresh_ok, text};
-use skillcell_tests::git_server::pack::{BLOB, Pack, TREE};
+use skillcell_tests::git_server::pack::{BLOB, Pack, TREE, delta_bomb, delta_chain};
 use skillcell_tests::git_server::{Fault, On};
 use skillcell_tests::measure::peak_memory;
 
@@ -10,25 +10,6 @@ const MIB: usize = 1 << 20;
 /// What the server may have at most: its own 150 MiB, and three objects of 64 MiB.
 #[cfg(target_os = "linux")]
 const MAX_PEAK_MIB: u64 = 400;
-
-/// An object of 2 GiB, the most that libgit2 allows by default, and a delta against it: 4 GiB in memory.
-fn delta_bomb() -> Vec<u8> {
-    let mut pack = Pack::default();
-    let base = pack.object(BLOB, &vec![0; 15 * MIB]);
-    let large = pack.repeated(base, 15 * MIB, 15 * MIB, 136);
-    pack.repeated(large, 136 * 15 * MIB, 15 * MIB, 136);
-    pack.finish()
-}
-
-/// A chain of deltas, each of which is within the limit, but not all of them together.
-fn chain() -> Vec<u8> {
-    let mut pack = Pack::default();
-    let mut last = pack.object(BLOB, &vec![0; 8 * MIB]);
-    for round in 0..600_u32 {
-        last = pack.changed(last, 8 * MIB, round);
-    }
-    pack.finish()
-}
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -50,7 +31,7 @@ fn a_small_pack_does_not_expand_in_memory() {
         ("a delta bomb", delta_bomb(), "it sends an object of 2139095040 bytes, and the limit is 64 MiB"),
         ("a file", single(BLOB, 65 * MIB), "it sends an object of 68157440 bytes, and the limit is 64 MiB"),
         ("a folder", single(TREE, 65 * MIB), "it sends an object of 68157440 bytes, and the limit is 64 MiB"),
-        ("a chain of deltas", chain(), "its objects have more than 4 GiB together"),
+        ("a chain of deltas", delta_chain(), "its objects have more than 4 GiB together"),
         ("a false size", lying.finish(), "an object of another size than announced"),
         ("a false count", countless.claiming(4_000_000_000), "it sends 4000000001 objects, and the limit is 500000"),
     ];

@@ -6,7 +6,10 @@ use sha1_smol::Sha1;
 /// Kinds of objects.
 pub const TREE: u8 = 2;
 pub const BLOB: u8 = 3;
+
 const DELTA: u8 = 6;
+
+const MIB: usize = 1 << 20;
 
 /// The most bytes that one instruction of a delta copies.
 const MAX_COPY: usize = 0x00ff_ffff;
@@ -103,4 +106,23 @@ fn number(mut number: usize) -> Vec<u8> {
     }
     bytes.push(low_bits(number));
     bytes
+}
+
+/// An object of 2 GiB, the most that libgit2 allows by default, and a delta against it: 4 GiB in memory.
+pub fn delta_bomb() -> Vec<u8> {
+    let mut pack = Pack::default();
+    let base = pack.object(BLOB, &vec![0; 15 * MIB]);
+    let large = pack.repeated(base, 15 * MIB, 15 * MIB, 136);
+    pack.repeated(large, 136 * 15 * MIB, 15 * MIB, 136);
+    pack.finish()
+}
+
+/// A chain of deltas, each of which is within the limit of an object, but not all of them together.
+pub fn delta_chain() -> Vec<u8> {
+    let mut pack = Pack::default();
+    let mut last = pack.object(BLOB, &vec![0; 8 * MIB]);
+    for round in 0..600_u32 {
+        last = pack.changed(last, 8 * MIB, round);
+    }
+    pack.finish()
 }
