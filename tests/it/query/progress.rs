@@ -87,6 +87,32 @@ fn events_of_a_gateway_are_relayed_immediately() {
     );
 }
 
+/// As many questions are asked at the same time.
+const SLOTS: usize = 8;
+
+#[test]
+fn a_question_that_is_cancelled_while_it_waits_is_not_asked() {
+    let mut scene = Scene::start();
+    scene.service("gateway").misbehave(Misbehavior::Hang);
+    let post = |scene: &mut Scene| ask(scene, "gateway", "Get comments on this PR", &json!({}));
+    let asked: Vec<Value> = (0..SLOTS).map(|_| post(&mut scene)).collect();
+    scene.service("gateway").wait_for(SLOTS);
+    let waiting: Vec<Value> = (0..20).map(|_| post(&mut scene)).collect();
+    for id in waiting.iter().chain(&asked) {
+        scene
+            .session
+            .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    }
+    skillcell_tests::eventually("the cancelled questions in the record", || {
+        scene.record().iter().filter(|line| line["outcome"] == "cancelled").count() >= SLOTS
+    });
+    scene.service("gateway").behave();
+    scene.ask("gateway", "Get comments on this PR");
+    let lines = crate::audit::lines(scene.session.home());
+    let is_begin = |line: &&Value| line["kind"].as_str().is_some_and(|kind| kind.ends_with("-begin"));
+    assert_eq!(lines.iter().filter(is_begin).count(), SLOTS + 1);
+}
+
 #[test]
 fn a_question_can_be_cancelled() {
     let mut scene = Scene::start();

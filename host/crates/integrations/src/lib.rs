@@ -152,8 +152,9 @@ impl Integrations {
             return Ok(QueryAnswer::Text(messages::cached(&text, age, self.inner.answers.ttl)));
         }
         let _slot = tokio::select! {
-            () = call.cancelled.cancelled() => None,
-            slot = self.inner.slots.acquire() => slot.ok(),
+            biased;
+            () = call.cancelled.cancelled() => return Ok(QueryAnswer::Refused(Refusal::Cancelled)),
+            slot = self.inner.slots.acquire() => slot,
         };
         let (limits, outbound) = (self.limits(), outbound(integration, service));
         let started = Instant::now();

@@ -11,6 +11,8 @@ pub enum Refusal {
     NoRecord(LocalReason),
     NotReady(NotReady),
     Component(LoadError),
+    /// Before it was asked.
+    Cancelled,
     /// The component or its service failed.
     Failed(String),
 }
@@ -51,6 +53,7 @@ impl Refusal {
             }
             Self::NotReady(missing) => missing.to_string(),
             Self::Component(error) => error.for_audience(audience),
+            Self::Cancelled => "the call was cancelled".to_owned(),
             Self::Failed(message) => message.clone(),
         }
     }
