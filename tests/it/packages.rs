@@ -33,14 +33,14 @@ impl From<Output> for Ended {
 
 impl Ended {
     #[track_caller]
-    fn is_done(self) -> Self {
+    fn done(self) -> Self {
         assert_eq!(self.code, Some(0), "{}\n{}", self.stdout, self.stderr);
         self
     }
 
     /// Checks that the answer is "no", for this reason.
     #[track_caller]
-    fn is_refused(self, part: &str) -> Self {
+    fn refused(self, part: &str) -> Self {
         assert_eq!(self.code, Some(1), "{}\n{}", self.stdout, self.stderr);
         assert!(self.stderr.contains(part), "`{part}` is not in: {}", self.stderr);
         self
@@ -116,14 +116,14 @@ fn packages_are_added_listed_updated_and_removed() {
         |version: &str| Wheel::new("loud", version).requires("greeting >=1").file("loud.py", "import greeting\n");
     for format in [Format::Json, Format::Html] {
         let index = Index::with(format, &[greeting("1.0"), greeting("1.1"), greeting("2.0rc1"), loud("3.0")]);
-        let added = home.add_from(&index, &["loud", "greeting==1.0"]).is_done();
+        let added = home.add_from(&index, &["loud", "greeting==1.0"]).done();
         assert!(added.stdout.contains("+ greeting 1.0\n+ loud 3.0\n"), "{}", added.stdout);
         assert_eq!(home.versions(), ["greeting 1.0", "loud 3.0"]);
-        home.package(&["update", "--index", &index.url()]).is_done();
+        home.package(&["update", "--index", &index.url()]).done();
         assert_eq!(home.versions(), ["greeting 1.0", "loud 3.0"], "it was asked for in this version");
-        home.add_from(&index, &["greeting"]).is_done();
+        home.add_from(&index, &["greeting"]).done();
         assert_eq!(home.versions(), ["greeting 1.0", "loud 3.0"], "what is there is kept");
-        let updated = home.package(&["update", "greeting", "--index", &index.url()]).is_done();
+        let updated = home.package(&["update", "greeting", "--index", &index.url()]).done();
         assert!(updated.stdout.contains("~ greeting 1.0 -> 1.1"), "{}", updated.stdout);
         let list = home.list();
         let greeting = &list["packages"][0];
@@ -133,14 +133,14 @@ fn packages_are_added_listed_updated_and_removed() {
         );
         assert!(greeting["source"].as_str().unwrap().ends_with("/files/greeting-1.1-py3-none-any.whl"));
         assert!(list["archive"].as_str().unwrap().starts_with("sha256:") && list["problem"].is_null(), "{list}");
-        let kept = home.package(&["remove", "greeting"]).is_done();
+        let kept = home.package(&["remove", "greeting"]).done();
         assert!(kept.stderr.contains("`greeting` stays: `loud` needs it"), "{}", kept.stderr);
-        home.package(&["remove", "loud"]).is_done();
+        home.package(&["remove", "loud"]).done();
         assert_eq!(home.versions(), Vec::<String>::new());
         assert!(home.list()["archive"].is_null());
-        home.package(&["verify"]).is_done();
-        home.package(&["remove", "loud"]).is_refused("`loud` is not installed");
-        home.package(&["update", "loud", "--index", &index.url()]).is_refused("`loud` is not installed");
+        home.package(&["verify"]).done();
+        home.package(&["remove", "loud"]).refused("`loud` is not installed");
+        home.package(&["update", "loud", "--index", &index.url()]).refused("`loud` is not installed");
     }
 }
 
@@ -148,13 +148,13 @@ fn packages_are_added_listed_updated_and_removed() {
 fn wheels_are_added_without_an_index_and_never_replaced_from_one() {
     let home = Home::new();
     let needs = Wheel::new("needs", "1").requires("greeting").file("needs.py", "");
-    home.add(std::slice::from_ref(&needs)).is_refused("`greeting` is needed, and no index is asked");
+    home.add(std::slice::from_ref(&needs)).refused("`greeting` is needed, and no index is asked");
     assert!(!home.folder().join("lock.json").exists(), "nothing is changed");
-    home.add(&[needs, greeting("1.0")]).is_done();
+    home.add(&[needs, greeting("1.0")]).done();
     assert_eq!(home.versions(), ["greeting 1.0", "needs 1"]);
     // A public package that has the name of a private one.
     let index = Index::with(Format::Json, &[greeting("9.0")]);
-    home.package(&["update", "--index", &index.url()]).is_done();
+    home.package(&["update", "--index", &index.url()]).done();
     assert_eq!(home.versions(), ["greeting 1.0", "needs 1"]);
     assert_eq!(index.requests(), Vec::<String>::new());
 }
@@ -164,21 +164,21 @@ fn the_same_wheels_make_the_same_archive() {
     let wheels = [greeting("1.0"), Wheel::new("other", "1").file("other.py", "x = {'a', 'b', 'c'}\n")];
     let digests = [0, 1].map(|_| {
         let home = Home::new();
-        home.add(&wheels).is_done();
-        home.package(&["verify"]).is_done();
+        home.add(&wheels).done();
+        home.package(&["verify"]).done();
         home.list()["archive"].clone()
     });
     assert_eq!(digests[0], digests[1]);
     let home = Home::new();
-    home.add(&wheels[1..]).is_done();
-    home.add(&wheels[..1]).is_done();
+    home.add(&wheels[1..]).done();
+    home.add(&wheels[..1]).done();
     assert_eq!(home.list()["archive"], digests[0], "the order does not matter");
 }
 
 #[test]
 fn verify_says_exactly_what_is_wrong() {
     let home = Home::new();
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     let (archive, lock) = (home.archive(), home.folder().join("lock.json"));
     let wheel = std::fs::read_dir(home.folder().join("wheels")).unwrap().next().unwrap().unwrap().path();
     let harm = |path: &Path, change: &dyn Fn(&mut Vec<u8>), part: &str| {
@@ -191,7 +191,7 @@ fn verify_says_exactly_what_is_wrong() {
         let problems = report["problems"].to_string();
         assert!(verified.code == Some(1) && problems.contains(part), "`{part}` is not in {problems}");
         std::fs::write(path, before).unwrap();
-        home.package(&["verify"]).is_done();
+        home.package(&["verify"]).done();
     };
     let file_name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     harm(&archive, &|bytes| bytes.truncate(50), &format!("{}: its content is not", file_name(&archive)));
@@ -204,7 +204,7 @@ fn verify_says_exactly_what_is_wrong() {
     harm(&lock, &|bytes| *bytes = replaced("greeting-1.0-", "greeting-2.0-"), "is not a wheel of greeting 1.0");
     // An archive that is not made from the wheels, although the lock file says so.
     let other = Home::new();
-    other.add(&[greeting("6.6")]).is_done();
+    other.add(&[greeting("6.6")]).done();
     let digest = |home: &Home| home.list()["archive"].as_str().unwrap().to_owned();
     let (ours, theirs) = (digest(&home), digest(&other));
     std::fs::copy(other.archive(), home.folder().join("archives").join(file_name(&other.archive()))).unwrap();
@@ -224,11 +224,11 @@ fn two_commands_at_once_both_take_effect() {
     std::thread::scope(|scope| {
         for name in names {
             let (home, index) = (&home, &index);
-            scope.spawn(move || home.add_from(index, &[name]).is_done());
+            scope.spawn(move || home.add_from(index, &[name]).done());
         }
     });
     assert_eq!(home.versions(), ["one 1", "three 1", "two 1"]);
-    home.package(&["verify"]).is_done();
+    home.package(&["verify"]).done();
 }
 
 #[test]

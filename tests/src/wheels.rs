@@ -111,7 +111,8 @@ impl Wheel {
 
     /// Adds a line to the metadata.
     pub fn line(mut self, line: &str) -> Self {
-        self.metadata += &format!("{line}\n");
+        self.metadata.push_str(line);
+        self.metadata.push('\n');
         self
     }
 

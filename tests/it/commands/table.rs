@@ -163,7 +163,7 @@ pub const ROWS: &[Row] = &[
         command: "package add",
         arguments: [&["numpy"]; 4],
         codes: [1; 4],
-        parts: ["`numpy` has native code"; 4],
+        parts: ["`numpy` needs native code"; 4],
         facts: NO_FACTS,
         mode: Mode::Exits { json: None },
     },

@@ -17,14 +17,14 @@ fn refused(home: &Home, name: &str, bytes: &[u8], part: &str) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
     std::fs::write(&file, bytes).unwrap();
-    home.package(&["add", "--wheel", file.to_str().unwrap()]).is_refused(part);
+    home.package(&["add", "--wheel", file.to_str().unwrap()]).refused(part);
     assert_eq!(state(), before, "{part}");
 }
 
 #[test]
 fn archives_that_lie_are_refused() {
     let home = Home::new();
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     let name = evil().file_name();
     let refuse = |bytes: &[u8], part: &str| refused(&home, &name, bytes, part);
     for path in
@@ -63,7 +63,7 @@ fn archives_that_lie_are_refused() {
 #[test]
 fn wheels_that_lie_are_refused() {
     let home = Home::new();
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     let name = evil().file_name();
     let refuse = |bytes: &[u8], part: &str| refused(&home, &name, bytes, part);
     let changed = |change: &dyn Fn(&mut Vec<ZipEntry>)| {
@@ -87,6 +87,8 @@ fn wheels_that_lie_are_refused() {
     refuse(&evil().metadata("Name: pyyaml\nVersion: 1\n").bytes(), "its metadata is about `pyyaml 1`, not `evil 1`");
     refuse(&evil().metadata("Name: evil\nVersion: 2\n").bytes(), "its metadata is about `evil 2`");
     refuse(&evil().metadata("").bytes(), "its metadata is about");
+    let other = evil().file("pyyaml-6.0.dist-info/METADATA", "Name: pyyaml\nVersion: 6.0\n");
+    refuse(&other.bytes(), "it has a second set of metadata");
     refuse(&evil().requires("a @ https://h/a.whl").bytes(), "addresses are not supported");
     refuse(&evil().line("Requires-Python: <3").bytes(), "is not for Python 3.14");
     refuse(&evil().file("evil/_speed.cpython-314-x86_64-linux-gnu.so", "ELF").bytes(), "contains the native module");
@@ -95,41 +97,45 @@ fn wheels_that_lie_are_refused() {
         [("cp314-cp314-manylinux_2_28_x86_64", "native code"), ("py2-none-any", "is not for Python 3.14")]
     {
         let file = evil().tag(tag).write(folder.path());
-        home.package(&["add", "--wheel", file.to_str().unwrap()]).is_refused(part);
+        home.package(&["add", "--wheel", file.to_str().unwrap()]).refused(part);
     }
     let file = folder.path().join("evil.whl");
     std::fs::write(&file, evil().bytes()).unwrap();
-    home.package(&["add", "--wheel", file.to_str().unwrap()]).is_refused("is not the name of a wheel");
+    home.package(&["add", "--wheel", file.to_str().unwrap()]).refused("is not the name of a wheel");
 }
 
 #[test]
 fn a_package_shadows_neither_python_nor_another_package() {
     let home = Home::new();
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     for path in ["json.py", "os/__init__.py", "ssl.py", "unittest/__init__.py"] {
-        home.add(&[evil().file(path, "")]).is_refused("would shadow the standard library");
+        home.add(&[evil().file(path, "")]).refused("would shadow the standard library");
     }
     let thief = evil().file("greeting/__init__.py", "stolen = True\n");
-    home.add(std::slice::from_ref(&thief)).is_refused("`evil` and `greeting` both have a file `greeting/__init__.py`");
-    home.add(&[evil().file("Greeting/__init__.py", "")]).is_refused("both have a file");
+    home.add(std::slice::from_ref(&thief)).refused("`evil` and `greeting` both have a file `greeting/__init__.py`");
+    home.add(&[evil().file("Greeting/__init__.py", "")]).refused("both have a file");
     assert_eq!(home.versions(), ["greeting 1.0"]);
     // A shared namespace is fine.
     let part = |name: &str| Wheel::new(name, "1").file("shared/__init__.py", "").file(&format!("shared/{name}.py"), "");
-    home.add(&[part("one"), part("two")]).is_done();
+    home.add(&[part("one"), part("two")]).done();
 }
 
 #[test]
 fn hooks_that_would_run_before_scripts_are_left_out() {
     let home = Home::new();
     let loud = "print('I run before you')\n";
-    let wheel =
-        evil().file("evil.pth", "import evil\n").file("sitecustomize.py", loud).file("usercustomize/__init__.py", loud);
-    let added = home.add(&[wheel]).is_done();
+    let hooks = evil().file("evil.pth", "import evil\n").file("sitecustomize.py", loud);
+    let wheel = hooks
+        .file("usercustomize/__init__.py", loud)
+        .file("evil_data/model.pth", "only data")
+        .file("pyyaml.egg-info/PKG-INFO", "Name: pyyaml\n");
+    let added = home.add(&[wheel]).done();
     for path in ["evil.pth", "sitecustomize.py", "usercustomize/__init__.py"] {
         assert!(added.stderr.contains(&format!("note: `{path}` of `evil` is left out")), "{}", added.stderr);
     }
     let names = String::from_utf8_lossy(&std::fs::read(home.archive()).unwrap()).into_owned();
-    assert!(names.contains("evil.pyc") && !names.contains("customize") && !names.contains(".pth"));
+    assert!(names.contains("evil.pyc") && names.contains("evil_data/model.pth"));
+    assert!(!names.contains("customize") && !names.contains("evil.pth") && !names.contains("egg-info"));
 }
 
 #[test]
@@ -140,7 +146,7 @@ fn sources_that_break_a_compiler_do_not_break_the_host() {
         .file("odd/old.py", "print 'Python 2'\n")
         .file("odd/nul.py", "x = 1\0\n")
         .file("odd/latin.py", b"x = '\xe9'\n".to_vec());
-    let added = home.add(&[odd]).is_done();
+    let added = home.add(&[odd]).done();
     assert_eq!(added.stderr.matches("is not valid in Python").count(), 3, "{}", added.stderr);
     let before = home.list();
     let deep =
@@ -156,10 +162,10 @@ fn sources_that_break_a_compiler_do_not_break_the_host() {
 #[test]
 fn a_folder_that_others_can_write_to_is_not_used() {
     let home = Home::new();
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     let lock = home.folder().join("lock.json");
     std::fs::set_permissions(&lock, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
-    home.package(&["list"]).is_refused("can be changed or read by others");
+    home.package(&["list"]).refused("can be changed or read by others");
     let doctor = Launch::bare(SKILLCELL).with_home(home.path()).arg("doctor").output();
     let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(text.contains("can be changed or read by others"), "{text}");

@@ -39,7 +39,7 @@ fn scripts_import_packages_after_their_own_files_and_the_standard_library() {
         .file("greeting/deep/__init__.py", "")
         .file("greeting/deep/module.py", "from .. import greet\n")
         .line("Summary: says hello");
-    home.add(&[wheel]).is_done();
+    home.add(&[wheel]).done();
     let folder = skill(&[
         ("greet.py", "import greeting\nprint(greeting.greet('you'))\n"),
         (
@@ -81,7 +81,7 @@ fn the_digest_of_the_packages_is_in_the_policy_the_record_and_the_reports() {
         session.call_json("run_script", json!({"skill_path": "tool", "file": file, "dry_run": true}))["digests"]["packages"].clone()
     };
     assert_eq!(policy(&mut session, "x.py"), Value::Null);
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     let digest = home.list()["archive"].clone();
     assert_eq!(policy(&mut session, "x.py"), digest);
     prints(&mut session, "x.py", "1\n");
@@ -108,11 +108,11 @@ fn a_running_server_follows_the_lock_file_and_nothing_else() {
     let folder = skill(&[("greet.py", "import greeting\nprint(greeting.greet('you'))\n")]);
     let mut session = serve(&home, folder.path());
     assert_eq!(run(&mut session, "greet.py")["success"], false);
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     prints(&mut session, "greet.py", "hello you from 1.0\n");
     // Another archive in the place of this one is not used, now or after a restart.
     let other = Home::new();
-    other.add(&[greeting("6.6")]).is_done();
+    other.add(&[greeting("6.6")]).done();
     let (archive, sound) = (home.archive(), std::fs::read(home.archive()).unwrap());
     for bytes in [std::fs::read(other.archive()).unwrap(), sound[..100].to_vec(), Vec::new()] {
         std::fs::write(&archive, bytes).unwrap();
@@ -121,16 +121,16 @@ fn a_running_server_follows_the_lock_file_and_nothing_else() {
         let result = run(&mut restarted, "greet.py");
         assert_eq!(result["success"], false, "{result}");
         assert!(restarted.log().contains("its content is not what the lock file says"), "{}", restarted.log());
-        home.package(&["list"]).is_refused("its content is not what the lock file says");
+        home.package(&["list"]).refused("its content is not what the lock file says");
         // It comes alive when the archive is repaired.
         std::fs::write(&archive, &sound).unwrap();
         prints(&mut restarted, "greet.py", "hello you from 1.0\n");
     }
     std::fs::remove_file(&archive).unwrap();
     prints(&mut session, "greet.py", "hello you from 1.0\n");
-    home.add(&[greeting("2.0")]).is_done();
+    home.add(&[greeting("2.0")]).done();
     prints(&mut session, "greet.py", "hello you from 2.0\n");
-    home.package(&["remove", "greeting"]).is_done();
+    home.package(&["remove", "greeting"]).done();
     assert_eq!(run(&mut session, "greet.py")["success"], false);
 }
 
@@ -151,7 +151,7 @@ fn a_package_can_do_no_more_than_a_script() {
         class Hook:\n    def find_spec(self, name, path=None, target=None):\n        return None\n\
         sys.meta_path.insert(0, Hook())\n\
         builtins.print = lambda *values: sys.stdout.write('hooked ' + ' '.join(map(str, values)) + chr(10))\n";
-    home.add(&[Wheel::new("evil", "1").file("evil.py", source)]).is_done();
+    home.add(&[Wheel::new("evil", "1").file("evil.py", source)]).done();
     let folder = skill(&[
         (
             "evil.py",
@@ -163,7 +163,7 @@ fn a_package_can_do_no_more_than_a_script() {
     let mut session = serve(&home, folder.path());
     prints(&mut session, "try.py", "hooked []\n");
     prints(&mut session, "plain.py", "plain\n");
-    home.package(&["verify"]).is_done();
+    home.package(&["verify"]).done();
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_missing_package_is_answered_with_the_command_that_adds_it() {
     );
     let impossible = |package: &str| {
         format!(
-            "`{package}` has native code, or needs a package that has, and cannot run in the sandbox: declare a script that needs it with `execution: claude`, so that the agent runs it on the machine"
+            "`{package}` needs native code, and cannot run in the sandbox: declare a script that needs it with `execution: claude`, so that the agent runs it on the machine"
         )
     };
     assert_eq!(hint(&mut session, "numpy_.py"), impossible("numpy"));

@@ -1,12 +1,11 @@
 //! The list of the archive's files as `zipimport` has it in memory, marshalled. Python reads it in a millisecond, and needs more than ten
 //! for the directory of an archive with a thousand files, in every run that imports a package.
 
-use crate::zip::{Reader, ZipError};
+use crate::zip::{DATE, Reader, ZipError};
 use crate::{ARCHIVE_FOLDER, ARCHIVE_NAME};
 use std::collections::BTreeSet;
 
-/// The date in each header, as [`crate::zip::write`] sets it, and the time.
-const DATE: u32 = 33;
+/// In each header.
 const TIME: u32 = 0;
 
 /// Makes the list for an archive, whose digest must be checked.
@@ -18,8 +17,8 @@ pub fn marshalled(archive: &[u8]) -> Result<Vec<u8>, ZipError> {
         put_text(&mut list, path);
         list.extend([b')', 8]);
         put_text(&mut list, &format!("/{ARCHIVE_FOLDER}/{ARCHIVE_NAME}/{path}"));
-        let sizes = [entry.compressed(), entry.size()];
-        for number in [entry.method.into(), sizes[0], sizes[1], entry.at, TIME, DATE, entry.checksum] {
+        let method = u32::from(entry.method);
+        for number in [method, entry.compressed(), entry.size(), entry.at, TIME, DATE.into(), entry.checksum] {
             put_number(&mut list, number);
         }
         folders.extend(path.match_indices('/').map(|(end, _)| &path[..=end]));
@@ -46,8 +45,9 @@ fn put_number(list: &mut Vec<u8>, number: u32) {
     } else {
         list.push(b'l');
         list.extend(3_u32.to_le_bytes());
-        list.extend(
-            [0, 15, 30].map(|bits| (number >> bits & 0x7fff).to_le_bytes()).iter().flat_map(|digit| &digit[..2]),
-        );
+        for bits in [0, 15, 30] {
+            let [low, high, ..] = (number >> bits & 0x7fff).to_le_bytes();
+            list.extend([low, high]);
+        }
     }
 }

@@ -24,7 +24,7 @@ const BUNDLED: [&str; 3] = ["requests", "httpx", "httpx2"];
 const WORKS_WITHOUT_NATIVE: [&str; 3] = ["pyyaml", "markupsafe", "msgpack"];
 
 /// Names in `import`, and the packages they come from, for those that work. Others have the same name for both.
-const IMPORTS: [(&str, &str); 58] = [
+const IMPORTS: [(&str, &str); 53] = [
     ("PyPDF2", "PyPDF2"),
     ("arrow", "arrow"),
     ("attr", "attrs"),
@@ -35,7 +35,6 @@ const IMPORTS: [(&str, &str); 58] = [
     ("commonmark", "commonmark"),
     ("dateutil", "python-dateutil"),
     ("defusedxml", "defusedxml"),
-    ("docopt", "docopt"),
     ("dotenv", "python-dotenv"),
     ("et_xmlfile", "et-xmlfile"),
     ("feedparser", "feedparser"),
@@ -53,8 +52,6 @@ const IMPORTS: [(&str, &str); 58] = [
     ("mistune", "mistune"),
     ("mpmath", "mpmath"),
     ("msgpack", "msgpack"),
-    ("networkx", "networkx"),
-    ("odf", "odfpy"),
     ("openpyxl", "openpyxl"),
     ("packaging", "packaging"),
     ("prettytable", "prettytable"),
@@ -69,14 +66,12 @@ const IMPORTS: [(&str, &str); 58] = [
     ("slugify", "python-slugify"),
     ("soupsieve", "soupsieve"),
     ("sortedcontainers", "sortedcontainers"),
-    ("sympy", "sympy"),
     ("tabulate", "tabulate"),
     ("termcolor", "termcolor"),
     ("toml", "toml"),
     ("tomli", "tomli"),
     ("tomlkit", "tomlkit"),
     ("tqdm", "tqdm"),
-    ("typer", "typer"),
     ("typing_extensions", "typing-extensions"),
     ("tzdata", "tzdata"),
     ("unidecode", "Unidecode"),
@@ -85,8 +80,9 @@ const IMPORTS: [(&str, &str); 58] = [
     ("yaml", "PyYAML"),
 ];
 
-/// Names in `import`, and the packages they come from, for those that have native code, or need a package that has.
-const IMPOSSIBLE: [(&str, &str); 46] = [
+/// Names in `import`, and the packages they come from, for those that have native code, or need a package or a module of Python that
+/// has and that the sandbox lacks.
+const IMPOSSIBLE: [(&str, &str); 49] = [
     ("PIL", "Pillow"),
     ("aiohttp", "aiohttp"),
     ("anthropic", "anthropic"),
@@ -108,6 +104,7 @@ const IMPOSSIBLE: [(&str, &str); 46] = [
     ("matplotlib", "matplotlib"),
     ("mcp", "mcp"),
     ("moviepy", "moviepy"),
+    ("networkx", "networkx"),
     ("nltk", "nltk"),
     ("numba", "numba"),
     ("numpy", "numpy"),
@@ -130,9 +127,11 @@ const IMPOSSIBLE: [(&str, &str); 46] = [
     ("skimage", "scikit-image"),
     ("sklearn", "scikit-learn"),
     ("spacy", "spacy"),
+    ("sympy", "sympy"),
     ("tiktoken", "tiktoken"),
     ("torch", "torch"),
     ("transformers", "transformers"),
+    ("typer", "typer"),
 ];
 
 /// What can be done about a package that is not there.
@@ -163,10 +162,10 @@ impl Remedy {
     }
 }
 
-/// Why a package with native code is refused, and what to do instead.
+/// Why a package that needs native code is refused, and what to do instead.
 pub fn impossible(package: &str) -> String {
     format!(
-        "`{package}` has native code, or needs a package that has, and cannot run in the sandbox\nhint: declare a script that needs it with `execution: claude`, so that the agent runs it on the machine"
+        "`{package}` needs native code, and cannot run in the sandbox\nhint: declare a script that needs it with `execution: claude`, so that the agent runs it on the machine"
     )
 }
 

@@ -13,14 +13,15 @@ const MAX_LENGTH: usize = 4096;
 const MAX_DEPTH: usize = 32;
 
 /// What markers can ask about Python in the sandbox.
-const ENVIRONMENT: [(&str, &str); 11] = [
+const ENVIRONMENT: [(&str, &str); 12] = [
     ("os_name", "posix"),
     ("sys_platform", "wasi"),
     ("platform_machine", "wasm32"),
     ("platform_python_implementation", "CPython"),
-    ("platform_release", ""),
+    ("python_implementation", "CPython"),
+    ("platform_release", "0.0.0"),
     ("platform_system", "wasi"),
-    ("platform_version", ""),
+    ("platform_version", "0.0.0"),
     ("python_version", PYTHON_MINOR),
     ("python_full_version", guests::script::PYTHON_VERSION),
     ("implementation_name", "cpython"),
@@ -262,9 +263,9 @@ impl<'text> Parser<'text> {
         if name == "extra" {
             return Ok(Operand::Extra);
         }
-        // Old wheels write `os.name` and `python_implementation`.
-        let modern = name.replace('.', "_").replace("platform_python_implementation", "python_implementation");
-        let known = ENVIRONMENT.iter().find(|(known, _)| known.replace("platform_python_i", "python_i") == modern);
+        // Old wheels write `os.name`.
+        let modern = name.replace('.', "_");
+        let known = ENVIRONMENT.iter().find(|(known, _)| *known == modern);
         known
             .map(|(_, value)| Operand::Variable(value))
             .ok_or_else(|| format!("its marker asks about `{}`", name.escape_debug()))
@@ -314,6 +315,7 @@ impl<'text> Parser<'text> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wheel::{Fit, WheelName};
 
     fn applies(marker: &str, extras: &[&str]) -> bool {
         let extras = extras.iter().map(|extra| extra.parse().unwrap()).collect();
@@ -347,6 +349,14 @@ mod tests {
         }
         let deep = format!("a; {}os_name == 'posix'{}", "(".repeat(1000), ")".repeat(1000));
         assert!(deep.parse::<Requirement>().is_err());
+    }
+
+    #[test]
+    fn the_versions_of_python_agree() {
+        let (major, minor) = (python_version().release()[0], python_version().release()[1]);
+        assert_eq!(format!("{major}.{minor}"), PYTHON_MINOR);
+        let wheel = |minor: u64| format!("a-1-cp3{minor}-none-any.whl").parse::<WheelName>().unwrap().fit;
+        assert_eq!((wheel(minor), wheel(minor + 1)), (Fit::Pure, Fit::Other));
     }
 
     #[test]

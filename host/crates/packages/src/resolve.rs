@@ -9,7 +9,7 @@ use crate::requirement::Requirement;
 use crate::wheel::Wheel;
 use base::digest::Sha256;
 use base::printable::quoted;
-use pep440_rs::Version;
+use pep440_rs::{Operator, Version, VersionSpecifier};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub trait Supply {
 pub enum ResolveError {
     #[error("{}", known::impossible(package))]
     Impossible { package: String },
-    #[error("{}, which {by} needs", first_line(&known::impossible(package)))]
+    #[error("{by} needs `{package}`: {}", known::impossible(package))]
     NeedsImpossible { package: String, by: String },
     #[error("no version of `{name}` is accepted by everything that needs it:{wants}\nhint: {hint}")]
     Conflict { name: Name, wants: String, hint: String },
@@ -55,10 +55,6 @@ pub enum ResolveError {
     TooMany,
     #[error("the requirements of the packages go round in a circle\nhint: pin one of them with `==`")]
     Unsettled,
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
 }
 
 /// The packages to install, by name.
@@ -143,12 +139,8 @@ fn choose<S: Supply>(name: &Name, need: &Need<'_>, supply: &mut S) -> Result<Can
         return Ok(kept);
     }
     let published = supply.published(name)?;
-    let is_exact = need.by.iter().any(|(wanted, _)| {
-        wanted
-            .versions
-            .iter()
-            .any(|version| version.to_string().starts_with("==") && !version.to_string().ends_with('*'))
-    });
+    let is_exact = |version: &VersionSpecifier| matches!(version.operator(), Operator::Equal | Operator::ExactEqual);
+    let is_exact = need.by.iter().any(|(wanted, _)| wanted.versions.iter().any(is_exact));
     let accepted = published.iter().filter(|candidate| accepts(candidate) && (!candidate.yanked || is_exact));
     // A pre-release only if it is asked for, or if there is nothing else.
     let asks_for_any =

@@ -5,6 +5,7 @@ use crate::name::Name;
 use crate::requirement::{InvalidRequirement, Requirement, python_version};
 use crate::zip::{Reader, ZipError};
 use base::digest::{Sha256, hex};
+use base::printable::printable;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pep440_rs::{Version, VersionSpecifiers};
@@ -60,6 +61,8 @@ pub enum WheelError {
     Missing(&'static str),
     #[error("its metadata is about `{found}`, not `{expected}`")]
     OtherPackage { found: String, expected: String },
+    #[error("it has a second set of metadata, `{}`", .0.escape_debug())]
+    SecondMetadata(String),
     #[error("`{}` does not have the content that `RECORD` says", .0.escape_debug())]
     Record(String),
     #[error("`{}` is not in `RECORD`", .0.escape_debug())]
@@ -143,12 +146,7 @@ impl Wheel {
         };
         let (found_name, found_version) = (field("Name").unwrap_or_default(), field("Version").unwrap_or_default());
         if found_name.parse() != Ok(name.clone()) || found_version.parse() != Ok(version.clone()) {
-            let found = format!("{found_name} {found_version}")
-                .chars()
-                .take(200)
-                .collect::<String>()
-                .escape_debug()
-                .to_string();
+            let found = printable(&format!("{found_name} {found_version}"));
             return Err(WheelError::OtherPackage { found, expected: format!("{name} {version}") });
         }
         let requires = fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Requires-Dist"));
@@ -173,7 +171,7 @@ impl Wheel {
         record: &BTreeMap<String, String>,
         fit: Fit,
     ) -> Result<(), WheelError> {
-        if let Some(missing) = record.keys().find(|path| !zip.paths().any(|known| known == path.as_str())) {
+        if let Some(missing) = record.keys().find(|path| !zip.contains(path)) {
             return Err(WheelError::Record(missing.clone()));
         }
         let data = metadata.replace(".dist-info", ".data/");
@@ -190,6 +188,14 @@ impl Wheel {
                 continue;
             }
             check_record(record, path, &content)?;
+            let top = path.split('/').next().unwrap_or_default();
+            if top.ends_with(".dist-info") {
+                return Err(WheelError::SecondMetadata(top.to_owned()));
+            }
+            // Metadata of an older kind, which could be about another package.
+            if top.ends_with(".egg-info") {
+                continue;
+            }
             let inside = match path.strip_prefix(&data) {
                 None => path,
                 // Scripts, headers and data are for a folder of programs, which the sandbox does not have.
@@ -205,7 +211,8 @@ impl Wheel {
             if is_native || USELESS.iter().any(|ending| inside.ends_with(ending)) || inside.contains("__pycache__/") {
                 continue;
             }
-            if inside.ends_with(".pth") || START_HOOKS.iter().any(|hook| inside.starts_with(hook)) {
+            let is_path_file = inside.ends_with(".pth") && !inside.contains('/');
+            if is_path_file || START_HOOKS.iter().any(|hook| inside.starts_with(hook)) {
                 self.left_out.push(inside.to_owned());
                 continue;
             }

@@ -35,7 +35,7 @@ const ENCRYPTED: u16 = 1;
 const UTF8: u16 = 1 << 11;
 
 /// The first day of 1980, the earliest date of the format.
-const DATE: u16 = (1 << 5) | 1;
+pub const DATE: u16 = (1 << 5) | 1;
 
 /// Compression of the archives that are written.
 const LEVEL: u8 = 6;
@@ -152,6 +152,10 @@ impl<'bytes> Reader<'bytes> {
 
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
+    }
+
+    pub fn contains(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
     }
 
     /// Returns the bytes of a file, if there is one.
