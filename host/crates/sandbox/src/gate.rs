@@ -58,6 +58,11 @@ impl Target {
     pub fn of(uri: &Uri) -> Option<Self> {
         let secure = uri.scheme() == Some(&Scheme::HTTPS);
         let host = uri.host().filter(|host| !host.is_empty())?.to_ascii_lowercase();
+        // hyper takes `[a@b]:80` for the host `b]`.
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&host);
+        if bare.contains(['[', ']']) {
+            return None;
+        }
         // hyper treats a port that is not a number as the default port; here it is an error.
         let authority = uri.authority()?.as_str().rsplit('@').next()?;
         let port = match authority.get(host.len()..)?.strip_prefix(':') {

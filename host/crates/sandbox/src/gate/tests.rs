@@ -360,7 +360,9 @@ fn a_target_is_parsed_from_a_url() {
     ] {
         assert_eq!(target(text), Some((secure, expected.to_owned())), "{text}");
     }
-    for invalid in ["/only/a/path", "https://example.com:99999", "https://example.com:https"] {
+    for invalid in
+        ["/only/a/path", "https://example.com:99999", "https://example.com:https", "http://[a@example.com]:80/"]
+    {
         assert_eq!(target(invalid), None, "{invalid}");
     }
 }
