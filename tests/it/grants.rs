@@ -193,20 +193,20 @@ fn the_network_is_reachable_only_where_it_is_granted() {
 
 #[test]
 fn python_reaches_granted_hosts_and_no_others() {
-    let (port, answering) = answer_requests(3);
-    let python = "import sys, urllib.request, requests, httpx\nurl = sys.argv[1]\nfor get in (lambda: urllib.request.urlopen(url).read().decode(), lambda: requests.get(url).text, lambda: httpx.get(url).text):\n    try: print(get())\n    except Exception as e: print(type(e).__name__, e)\n";
+    let (port, answering) = answer_requests(4);
+    let python = "import ssl, sys, urllib.request, requests, httpx\nurl = sys.argv[1]\ncontext = ssl.create_default_context()\nfor get in (lambda: urllib.request.urlopen(url).read().decode(), lambda: urllib.request.urlopen(url, timeout=9, context=context).read().decode(), lambda: requests.get(url).text, lambda: httpx.get(url).text):\n    try: print(get())\n    except Exception as e: print(type(e).__name__, e)\n";
     let needs = format!(", needs: {{hosts: ['127.0.0.1:{port}']}}");
     let folder = skill_with(&needs, &[("a.py", python)]);
     let url = format!("http://127.0.0.1:{port}/path?x=1#y");
     let request = json!({"skill_path": "tool", "file": "a.py", "argv": [url]});
     let mut session = serve(folder.path()).start();
     let result = session.call_json("run_script", request.clone());
-    assert_eq!(result["stdout"].as_str().unwrap().matches("is not granted").count(), 3, "{result}");
+    assert_eq!(result["stdout"].as_str().unwrap().matches("is not granted").count(), 4, "{result}");
     assert!(refusals(&result).contains(&format!("connect to `127.0.0.1:{port}`")), "{result}");
     let hosts = format!("hosts: ['127.0.0.1:{port}']");
     let mut session = serve(folder.path()).config(&grant(folder.path(), &hosts)).start();
     let result = session.call_json("run_script", request);
-    assert_eq!(result["stdout"], "hello\nhello\nhello\n", "{result}");
+    assert_eq!(result["stdout"], "hello\n".repeat(4), "{result}");
     assert!(answering.join().unwrap().iter().all(|request| request.starts_with("GET /path?x=1 HTTP/1.1\r\n")));
 }
 

@@ -251,7 +251,7 @@ except ValueError as error:
 #[test]
 fn modules_that_need_processes_or_sockets_fail_only_when_used() {
     let script = r#"
-import concurrent.futures, http.server, multiprocessing, unittest, webbrowser
+import asyncio, concurrent.futures, http.server, multiprocessing, ssl, unittest, webbrowser
 from unittest import mock
 with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
     print(list(pool.map(abs, [-1, -2])), pool.submit(int, "x").exception())
@@ -261,7 +261,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
 with multiprocessing.Pool(4) as pool:
     print(pool.map(abs, [-3]), pool.starmap(pow, [(2, 5)]), pool.apply_async(max, (1, 2)).get(), multiprocessing.cpu_count())
 print(webbrowser.open("https://example.com"))
-for use in (lambda: multiprocessing.Process(target=print).start(), lambda: http.server.HTTPServer(("", 0), None), mock.Mock):
+for use in (lambda: multiprocessing.Process(target=print).start(), lambda: http.server.HTTPServer(("", 0), None), lambda: ssl.create_default_context().wrap_socket(None), mock.Mock):
     try:
         use()
     except (OSError, NotImplementedError) as error:
@@ -281,7 +281,7 @@ class Tests(unittest.TestCase):
 unittest.main()
 "#;
     let result = ran(&[("a.py", script)], "a.py", json!({}));
-    let expected = "[1, 2] invalid literal for int() with base 10: 'x'\n[8] 3\n[3] [32] 2 1\nFalse\nscripts run in a sandbox that has no processes; use a Pool, or subprocess for another script\n[Errno 58] scripts run in a sandbox that cannot listen on a port\nunittest.mock is not available in the sandbox; run tests that need it outside\n";
+    let expected = "[1, 2] invalid literal for int() with base 10: 'x'\n[8] 3\n[3] [32] 2 1\nFalse\nscripts run in a sandbox that has no processes; use a Pool, or subprocess for another script\n[Errno 58] scripts run in a sandbox that cannot listen on a port\nscripts in the sandbox have no sockets: use urllib, requests or httpx\nunittest.mock is not available in the sandbox; run tests that need it outside\n";
     assert_eq!((&result["stdout"], &result["exit_code"]), (&json!(expected), &json!(1)), "{result}");
     let errors = result["stderr"].as_str().unwrap();
     assert!(errors.starts_with(".sF\n"), "{errors}");

@@ -27,6 +27,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("_http/server.py", include_str!("cpython/lib/_http/server.py")),
     ("multiprocessing.py", include_str!("cpython/lib/multiprocessing.py")),
     ("socketserver.py", include_str!("cpython/lib/socketserver.py")),
+    ("ssl.py", include_str!("cpython/lib/ssl.py")),
     ("unittest/__init__.py", include_str!("cpython/lib/unittest/__init__.py")),
     ("unittest/mock.py", include_str!("cpython/lib/unittest/mock.py")),
     ("webbrowser.py", include_str!("cpython/lib/webbrowser.py")),
