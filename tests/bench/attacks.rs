@@ -54,7 +54,9 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-const ATTACKS: [(&str, fn(&mut Table)); 7] = [
+type Attack = fn(&mut Table);
+
+const ATTACKS: [(&str, Attack); 7] = [
     ("nothing", Table::nothing),
     ("programs", Table::programs),
     ("refused", Table::refused_calls),

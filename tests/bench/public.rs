@@ -8,13 +8,15 @@
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use skillcell_tests::files_below;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
 const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
@@ -235,9 +237,9 @@ fn lacks(output: &Output, skill: &Path) -> Option<String> {
         return Some("a valid SKILL.md".to_owned());
     }
     let module = after(stderr, "No module named '").filter(|name| !is_own(skill, name));
-    let install = [stdout, stderr].into_iter().filter(|_| output.code != Some(0));
+    let mut install = [stdout, stderr].into_iter().filter(|_| output.code != Some(0));
     if let Some(name) = module
-        .or_else(|| install.filter_map(|text| after(text, "pip install ")).next())
+        .or_else(|| install.find_map(|text| after(text, "pip install ")))
         .or_else(|| after(stderr, "Cannot find module '"))
         .or_else(|| after(stderr, "Cannot find package '"))
         .or_else(|| after(stderr, "Node's module '"))
@@ -277,18 +279,13 @@ fn finish(mut command: Command) -> Output {
         return Output { code: None, stdout: String::new(), stderr: "not found".to_owned() };
     };
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    let deadline = Instant::now() + TIME_LIMIT;
-    let code = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.code(),
-            _ if Instant::now() > deadline => {
-                let _ = child.kill();
-                let _ = child.wait();
-                break None;
-            }
-            _ => std::thread::sleep(Duration::from_millis(1)),
-        }
-    };
+    let (process, (done, ended)) = (Pid::from_child(&child), mpsc::channel());
+    std::thread::spawn(move || done.send(child.wait()));
+    let status = ended.recv_timeout(TIME_LIMIT);
+    if status.is_err() {
+        let _ = kill_process(process, Signal::KILL);
+    }
+    let code = status.ok().and_then(Result::ok).and_then(|status| status.code());
     Output { code, stdout: stdout.join().unwrap_or_default(), stderr: stderr.join().unwrap_or_default() }
 }
 

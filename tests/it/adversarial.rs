@@ -137,8 +137,8 @@ impl Case {
         let arguments: Value =
             serde_json::from_str(&call["arguments"].to_string().replace("{case}", &self.place())).expect("JSON");
         let answer = session.call(tool, arguments.clone());
-        let texts = answer["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
-        let text = texts.last().unwrap_or_default().to_owned();
+        let mut texts = answer["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+        let text = texts.next_back().unwrap_or_default().to_owned();
         let shown = match call["show"].as_str() {
             Some(field) => {
                 let answer: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"));

@@ -185,7 +185,8 @@ impl Index {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("a bound port");
-        let (replies, requests): (Arc<Mutex<BTreeMap<String, Reply>>>, Arc<Mutex<Vec<String>>>) = <_>::default();
+        let replies: Arc<Mutex<BTreeMap<String, Reply>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
         let (their_replies, their_requests) = (Arc::clone(&replies), Arc::clone(&requests));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {

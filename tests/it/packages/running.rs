@@ -199,7 +199,7 @@ fn a_missing_package_is_answered_with_the_command_that_adds_it() {
 #[test]
 fn nested_runs_find_the_packages() {
     let home = Home::new();
-    home.add(&[greeting("1.0")]).is_done();
+    home.add(&[greeting("1.0")]).done();
     let import = "import greeting; print(greeting.greet(\"you\"))";
     let folder = skill(&[
         ("a.sh", &format!("python3 -c '{import}'\n")),

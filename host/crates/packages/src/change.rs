@@ -262,7 +262,7 @@ impl Wheels<'_> {
     }
 
     /// Downloads a page, and picks the best wheel of each version.
-    fn ask(&self, client: &Client, name: &Name) -> Result<Vec<Candidate>, ChangeError> {
+    fn ask(client: &Client, name: &Name) -> Result<Vec<Candidate>, ChangeError> {
         let url = client.index().page(name);
         tracing::debug!("asking {} for `{name}`", shown(&url));
         let page = client.get(&url, index::ACCEPT, index::MAX_PAGE_BYTES, Redirects::SameHost);
@@ -364,7 +364,7 @@ impl Supply for Wheels<'_> {
             return Ok(known.clone());
         }
         let client = self.index.ok_or_else(|| ChangeError::NoIndex { name: name.clone() })?;
-        let candidates = self.ask(client, name)?;
+        let candidates = Self::ask(client, name)?;
         self.pages.insert(name.clone(), candidates.clone());
         Ok(candidates)
     }

@@ -170,14 +170,15 @@ fn check_inside(root: &Root, all: &[Root]) -> Check {
         },
         (0, 0, 0) => Check::ok(format!("{what}{nested}")),
         (errors, warnings, deceptive) => {
-            let problems = (errors + warnings > 0)
-                .then(|| format!(", {}, {}", counted(errors, "error"), counted(warnings, "warning")))
-                .unwrap_or_default();
-            let hidden = (deceptive > 0)
-                .then(|| format!(", hidden or misleading content in {}", counted(deceptive, "file")))
-                .unwrap_or_default();
+            let mut found = String::new();
+            if errors + warnings > 0 {
+                found = format!(", {}, {}", counted(errors, "error"), counted(warnings, "warning"));
+            }
+            if deceptive > 0 {
+                found.extend([", hidden or misleading content in ", &counted(deceptive, "file")]);
+            }
             let advice = format!("run `skillcell lint {}` to see them", root.path.display());
-            Check::warn(format!("{what}{problems}{hidden}{nested}"), advice)
+            Check::warn(format!("{what}{found}{nested}"), advice)
         }
     }
 }
