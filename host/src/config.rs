@@ -111,8 +111,10 @@ pub fn resolve_in(
         (None, _) => RawConfig::default(),
     };
     let file = chosen_file.or(default_file).unwrap_or_else(|| PathBuf::from("config.yaml"));
-    let invalid =
-        |message: String| ConfigError::Value { line: file::line_of(&file, &message), file: file.clone(), message };
+    let invalid = |message: String| {
+        let line = file::line_of(&file, &message);
+        ConfigError::Value { line, file: file.clone(), message: file::hide_passwords(&message) }
+    };
     let home = variable("HOME").map(PathBuf::from);
     let path = |text: &str| match (text.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -246,13 +246,25 @@ pub fn parse(text: &str) -> Result<RawConfig, (String, String)> {
         // The position is put in front of the message.
         let whole = error.to_string();
         let message = redact_values(&whole);
-        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+        let message = hide_passwords(message.split(" at line ").next().unwrap_or(&message));
         let position = match error.location() {
             Some(at) => Some(second_key(text, &whole).unwrap_or((at.line(), at.column()))),
             None => positions::second_document(text),
         };
         (position.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default(), message)
     })
+}
+
+/// Removes the passwords of addresses from a message that repeats a value of the file, wherever that belongs.
+pub fn hide_passwords(message: &str) -> String {
+    let (mut hidden, mut rest) = (String::new(), message);
+    while let Some((before, address)) = rest.split_once("://") {
+        let end = address.find(|letter: char| letter.is_whitespace() || letter == '`').unwrap_or(address.len());
+        let user_end = address[..end].rfind('@').unwrap_or(0);
+        hidden.extend([before, "://", if user_end > 0 { "…" } else { "" }]);
+        rest = &address[user_end..];
+    }
+    hidden + rest
 }
 
 /// Removes values of the file from a message: one may be an address with a password.
@@ -299,6 +311,19 @@ fn second_key(text: &str, message: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passwords_are_hidden_wherever_they_are() {
+        for (message, expected) in [
+            ("`https://u:p@h/a` and `https://x@y:q@h`: no", "`https://…@h/a` and `https://…@h`: no"),
+            ("`https://h/a` is @home, `://@` is not", "`https://h/a` is @home, `://@` is not"),
+            ("a", "a"),
+        ] {
+            assert_eq!(hide_passwords(message), expected);
+        }
+        let (_, message) = parse("repos: [{url: 'https://h/a', branch: 'https://u:hunter2@h'}]").err().unwrap();
+        assert!(message.contains("is not a valid branch name") && !message.contains("hunter2"), "{message}");
+    }
 
     #[test]
     fn an_empty_file_is_valid() {
