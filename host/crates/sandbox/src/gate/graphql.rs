@@ -34,6 +34,10 @@ struct Body {
 /// Checks that a body contains only queries. Returns it in normalized form, so that a service whose parser differs still
 /// reads what was checked.
 pub fn check_query(body: &[u8]) -> Result<Vec<u8>, QueryError> {
+    // A list of the values would be taken for the body as well.
+    if !body.trim_ascii_start().starts_with(b"{") {
+        return Err(QueryError::NotAQuery);
+    }
     let mut body: Body = serde_json::from_slice(body).map_err(|_| QueryError::NotAQuery)?;
     body.query = check_document(&body.query)?;
     Ok(serde_json::to_vec(&body).expect("a body is plain data"))
@@ -297,6 +301,7 @@ mod tests {
             "{ a }",
             "query=mutation{a}",
             "[]",
+            r#"["{ a }"]"#,
             r#"[{"query": "{ a }"}]"#,
             r#"[{"query": "{ a }"}, {"query": "mutation { b }"}]"#,
             r#"{"query": ["{ a }"]}"#,
