@@ -250,16 +250,19 @@ fn lacks(output: &Output, skill: &Path) -> Option<String> {
         let name = line.split(": command not found").next()?.rsplit(' ').next()?;
         return Some(format!("program {name}"));
     }
-    if stderr.contains("subprocess") && stderr.contains("FileNotFoundError") {
-        return after(stderr, "No such file or directory: '").map(|name| format!("program {name}"));
-    }
-    if stderr.contains("does not support processes") {
-        return Some("nested runs".to_owned());
+    let missing = stderr.split("No such file or directory: '").nth(1).and_then(|rest| rest.split('\'').next());
+    if let Some(name) = missing.filter(|name| is_program(name)) {
+        return Some(format!("program {name}"));
     }
     if stderr.contains("is not granted") {
         return Some("network".to_owned());
     }
     None
+}
+
+/// Whether what was not found can be the name of a program. Names of files have a suffix, and other arguments begin with `-`.
+fn is_program(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
 }
 
 /// Whether the skill has a module of this name in some folder: then the script has to be started in another way, outside as well.
