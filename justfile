@@ -62,11 +62,11 @@ browser:
 test-plugins:
     cargo test --release -p runtime-javascript -p runtime-shell
 
-# look for inputs that break a promise, guided by coverage; TARGET is a folder of tests/fuzz/corpus. Needs a C++ compiler
+# look for inputs that break a promise, guided by coverage; TARGET is a folder of tests/fuzz/corpus. Needs a C++ compiler, and Linux
 fuzz TARGET RUNS="1000000":
     mkdir -p target/fuzz/{{TARGET}} target/fuzz/{{TARGET}}-failures
     RUSTC_WORKSPACE_WRAPPER="$PWD/tests/fuzz/instrument" cargo build --release -p skillcell-fuzz --features coverage --bin fuzz
-    FUZZ_TARGET={{TARGET}} target/release/fuzz -runs={{RUNS}} -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    TMPDIR=/dev/shm FUZZ_TARGET={{TARGET}} target/release/fuzz -runs={{RUNS}} -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix=target/fuzz/{{TARGET}}-failures/ target/fuzz/{{TARGET}} tests/fuzz/corpus/{{TARGET}}
 
 # let every system call of everything that writes fail in every way; `just test` tries a part of them
