@@ -5,7 +5,9 @@
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
 use serde_json::Value;
-use skillcell_tests::{InputFile, ScriptRun, files_below, put_file, repository, script_library, script_runs};
+use skillcell_tests::{
+    InputFile, ScriptRun, Surroundings, files_below, put_file, repository, script_library, script_runs,
+};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,11 +26,11 @@ type Counts = BTreeMap<&'static str, (usize, usize)>;
 fn main() -> ExitCode {
     let mut counts = Counts::new();
     let programs = tempfile::tempdir().expect("a temporary folder");
-    let library = script_library();
+    let (library, surroundings) = (script_library(), Surroundings::start());
     for (skill, run) in script_runs() {
         let skill = library.path().join(&skill);
         let Some(start) = Start::of(&skill, &run.script, programs.path()) else { continue };
-        compare(&mut counts, start, &skill, &run);
+        compare(&mut counts, start, &skill, &run, &surroundings);
     }
     let recorded = std::fs::read_to_string(repository().join("fixtures/runtimes/shell.json")).expect("the recordings");
     let recorded: BTreeMap<String, Value> = serde_json::from_str(&recorded).expect("a map of scripts");
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         };
         let mut start = Start { takes_script: false, ..Start::with("bash", &[]) };
         start.command.arg(shell_scripts().join(&run.script));
-        compare(&mut counts, start, empty.path(), &run);
+        compare(&mut counts, start, empty.path(), &run, &surroundings);
     }
     for (interpreter, (matches, differs)) in &counts {
         println!("{interpreter}: {matches} runs as recorded, {differs} differ");
@@ -102,7 +104,7 @@ impl Start {
 }
 
 /// Runs a script in a copy of its skill, and compares what it does with the recording.
-fn compare(counts: &mut Counts, start: Start, skill: &Path, run: &ScriptRun) {
+fn compare(counts: &mut Counts, start: Start, skill: &Path, run: &ScriptRun, surroundings: &Surroundings) {
     let Start { name, mut command, takes_script } = start;
     let place = tempfile::tempdir().expect("a temporary folder");
     let place = place.path().canonicalize().expect("a temporary folder");
@@ -125,11 +127,11 @@ fn compare(counts: &mut Counts, start: Start, skill: &Path, run: &ScriptRun) {
     });
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C.UTF-8");
     command.env("HOME", &temporary).env("TMPDIR", &temporary).env("PWD", &folder).env("SKILL_DIR", &folder);
-    command.env("PYTHONDONTWRITEBYTECODE", "1").envs(variables);
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", &surroundings.wheel).envs(variables);
     if takes_script {
         command.arg(folder.join(&run.script));
     }
-    command.args(&run.argv).current_dir(&folder);
+    command.args(surroundings.argv(run)).current_dir(&folder);
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = spawned else { return };
     // A script may end before it reads everything.

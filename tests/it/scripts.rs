@@ -2,7 +2,7 @@
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
-use skillcell_tests::{Launch, SOON, Session, script_library, script_runs};
+use skillcell_tests::{Launch, SOON, Session, Surroundings, script_library, script_runs};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -34,10 +34,16 @@ fn refusal(session: &mut Session, arguments: Value) -> String {
 #[test]
 fn real_scripts_run_unmodified_with_the_recorded_output() {
     let library = script_library();
-    let mut session = serve(library.path()).start();
+    let surroundings = Surroundings::start();
+    let granted =
+        format!("grants: {{{}: {{rates: {{hosts: ['{}']}}}}}}", library.path().display(), surroundings.host());
+    let launch = serve(library.path()).config(&granted);
+    let add = Launch::bare(SKILLCELL).with_home(launch.home()).arg("package").arg("add").arg("--wheel");
+    assert!(add.arg(surroundings.wheel.to_str().unwrap()).output().status.success());
+    let mut session = launch.start();
     let mut mismatches = Vec::new();
     for (skill, run) in script_runs() {
-        let mut request = json!({"skill_path": skill, "file": run.script, "args": run.args, "argv": run.argv, "stdin": run.stdin, "files": run.files});
+        let mut request = json!({"skill_path": skill, "file": run.script, "args": run.args, "argv": surroundings.argv(&run), "stdin": run.stdin, "files": run.files});
         if let Some(outputs) = &run.outputs {
             request["outputs"] = json!(outputs);
         }

@@ -26,7 +26,7 @@ pub use native::native_catalog;
 pub use numbers::Numbers;
 pub use project::Project;
 pub use repository::Upstream;
-pub use script_runs::{InputFile, ScriptRun, script_library, script_runs};
+pub use script_runs::{InputFile, ScriptRun, Surroundings, script_library, script_runs};
 pub use session::{Launch, Session};
 pub use skillcell_engine::bindings::exports::skillcell::plugin::catalog::Request;
 

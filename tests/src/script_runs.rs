@@ -1,5 +1,6 @@
 //! The runs that are recorded in `fixtures/scripts`.
 
+use crate::wheels::{Index, Reply, Wheel};
 use crate::{component, files_below, put_file, repository};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,6 +16,7 @@ pub struct ScriptRun {
     pub script: String,
     #[serde(default)]
     pub args: BTreeMap<String, String>,
+    /// `{url}` stands for the service of [`Surroundings`].
     #[serde(default)]
     pub argv: Vec<String>,
     #[serde(default)]
@@ -67,6 +69,44 @@ pub fn script_runs() -> Vec<(String, ScriptRun)> {
     }
     assert!(runs.len() > 200, "the fixtures are missing");
     runs
+}
+
+/// What scripts find outside their skills: a service that has the files in `served` of a skill, and the package in `package` of one.
+pub struct Surroundings {
+    service: Index,
+    pub wheel: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Surroundings {
+    pub fn start() -> Self {
+        let service = Index::start();
+        let served = folder().join("rates/served");
+        for file in files_below(&served) {
+            let path = file.strip_prefix(&served).expect("it is below").display().to_string();
+            let bytes = std::fs::read(&file).expect("a readable file");
+            service.set(&format!("/{path}"), Reply::Content { kind: "application/json", bytes });
+        }
+        let package = folder().join("ledger/package");
+        let mut wheel = Wheel::new("moneytext", "1.0");
+        for file in files_below(&package) {
+            let path = file.strip_prefix(&package).expect("it is below").display().to_string();
+            wheel = wheel.file(&path, std::fs::read(&file).expect("a readable file"));
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        Self { service, wheel: wheel.write(folder.path()), _folder: folder }
+    }
+
+    /// The host and the port of the service.
+    pub fn host(&self) -> String {
+        self.service.address().to_string()
+    }
+
+    /// Fills in the arguments of a run.
+    pub fn argv(&self, run: &ScriptRun) -> Vec<String> {
+        let url = format!("http://{}", self.host());
+        run.argv.iter().map(|text| text.replace("{url}", &url)).collect()
+    }
 }
 
 /// The skills of `fixtures/scripts` in a folder of their own, with the scripts that have to be compiled.

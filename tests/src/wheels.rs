@@ -248,6 +248,10 @@ impl Index {
         format!("http://{}/simple/", self.address)
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The heads of all requests so far.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()

@@ -38,12 +38,13 @@ enum State {
 }
 
 impl Publisher {
-    /// Sends at once and then at every interval, until the server shuts down, even in the middle of a batch.
+    /// Sends at once what earlier servers left, and then everything at every interval, until the server shuts down, even in the middle of a batch.
     pub fn run(mut self, ended: &Receiver<()>) {
         let mut state = State::Healthy;
         let mut failures = 0;
+        let mut with_own = false;
         loop {
-            if let Some(new_state) = self.try_send() {
+            if let Some(new_state) = self.try_send(with_own) {
                 if new_state != state {
                     self.log(new_state);
                     state = new_state;
@@ -54,13 +55,14 @@ impl Publisher {
             if ended.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
+            with_own = true;
         }
     }
 
     /// Returns `None` while another server is sending.
-    fn try_send(&mut self) -> Option<State> {
+    fn try_send(&mut self, with_own: bool) -> Option<State> {
         let lock = self.buffer.lock_for_sending();
-        match lock.and_then(|lock| lock.map(|_lock| self.send_all()).transpose()) {
+        match lock.and_then(|lock| lock.map(|_lock| self.send_all(with_own)).transpose()) {
             Ok(None) => None,
             Ok(Some(Outcome::Accepted)) => Some(State::Healthy),
             Ok(Some(outcome)) => Some(State::Failing(outcome)),
@@ -71,9 +73,9 @@ impl Publisher {
         }
     }
 
-    /// Sends all buffered events, those of this server last. While the endpoint accepts nothing, this server's file stays
+    /// Sends all buffered events, those of this server last, if they are to be sent. While the endpoint accepts nothing, this server's file stays
     /// open, so that many small ones do not pile up.
-    fn send_all(&mut self) -> io::Result<Outcome> {
+    fn send_all(&mut self, with_own: bool) -> io::Result<Outcome> {
         if let Some(file) = self.legacy_file.take() {
             let imported = legacy::import(&file, &self.buffer, self.include_text);
             imported.unwrap_or_else(|error| tracing::warn!("{error}"));
@@ -82,7 +84,7 @@ impl Publisher {
         loop {
             let batch = self.buffer.batch()?;
             if batch.events.is_empty() {
-                if closed || !self.buffer.close() {
+                if closed || !with_own || !self.buffer.close() {
                     return Ok(Outcome::Accepted);
                 }
                 closed = true;
