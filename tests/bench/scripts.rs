@@ -1,4 +1,6 @@
 //! The cost of the sandbox for scripts, next to the same script as a child process: part of `just bench`.
+//!
+//! With `--home DIR`, a home folder with packages (`HOME=DIR skillcell package add --preset documents`), also what these cost.
 
 #![expect(clippy::print_stdout, reason = "a report for people")]
 
@@ -89,6 +91,34 @@ fn main() {
         // The first run loads the runtime.
         let native = if native.is_empty() { "-".to_owned() } else { shown(median(native)) };
         println!("{what:<48} {:>10} {native:>14}", shown(median(sandbox[1..].to_vec())));
+    }
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--home").skip(1);
+    if let Some(home) = arguments.next() {
+        packages(folder.path(), &skill, Path::new(&home));
+    }
+}
+
+/// Reports the first run without and with packages in turn, and warm runs that import some.
+fn packages(library: &Path, skill: &Path, home: &Path) {
+    write_files(skill, &[("first.py", "import sys, helper\nprint(sys.argv)\n"), ("helper.py", "")]);
+    let start = |home: Option<&Path>| {
+        let launch = Launch::new(SKILLCELL).arg("--quiet");
+        home.into_iter().fold(launch, Launch::with_home).arg(library).start()
+    };
+    let first = |home| timed(|| drop(run_with(&mut start(home), "first.py", &json!({}))));
+    let times: Vec<(Duration, Duration)> = (0..20).map(|_| (first(None), first(Some(home)))).collect();
+    let (without, with): (Vec<Duration>, Vec<Duration>) = times.into_iter().unzip();
+    let (without, with) = (median(without), median(with));
+    let ratio = with.as_secs_f64() / without.as_secs_f64();
+    println!("\nstart and first run, without packages and with: {}, {}, {ratio:.2} x", shown(without), shown(with));
+    let mut session = start(Some(home));
+    for module in ["yaml", "defusedxml.ElementTree", "pypdf", "openpyxl", "bs4", "jinja2"] {
+        // Not the name of the module, which would be found beside the script.
+        let file = format!("import-{module}.py");
+        write_files(skill, &[(&format!("imports/{file}"), &format!("import {module}\n"))]);
+        let import = |session: &mut Session| timed(|| drop(run_with(session, &format!("imports/{file}"), &json!({}))));
+        import(&mut session);
+        println!("import {module}: {}", shown(median((0..20).map(|_| import(&mut session)).collect())));
     }
 }
 
