@@ -4,6 +4,7 @@ mod protected;
 
 use crate::{SKILLCELL, library, serve};
 use serde_json::{Value, json};
+use skillcell_tests::wheels::{Index, Reply};
 use skillcell_tests::{Launch, Session, write_files};
 use std::path::Path;
 use tempfile::TempDir;
@@ -208,6 +209,41 @@ fn python_reaches_granted_hosts_and_no_others() {
     let result = session.call_json("run_script", request);
     assert_eq!(result["stdout"], "hello\n".repeat(4), "{result}");
     assert!(answering.join().unwrap().iter().all(|request| request.starts_with("GET /path?x=1 HTTP/1.1\r\n")));
+}
+
+#[test]
+fn every_hop_of_a_redirect_in_python_passes_the_gate() {
+    let (granted, other) = (Index::start(), Index::start());
+    let port = granted.address().port();
+    granted.set("/here", Reply::Content { kind: "text/plain", bytes: b"arrived".to_vec() });
+    other.set("/secret", Reply::Content { kind: "text/plain", bytes: b"stolen".to_vec() });
+    let targets = [
+        "/here".to_owned(),
+        format!("http://{}/secret", other.address()),
+        format!("http://localhost:{port}/here"),
+        "http://169.254.169.254/latest/meta-data".to_owned(),
+        "file:///etc/hostname".to_owned(),
+        "skillcell:programs".to_owned(),
+    ];
+    for (number, target) in targets.iter().enumerate() {
+        granted.set(&format!("/{number}"), Reply::Redirect(target.clone()));
+    }
+    let script = format!(
+        "import urllib.request, requests, httpx\nfor number in range({}):\n    url = f'http://127.0.0.1:{port}/{{number}}'\n    for get in (lambda: urllib.request.urlopen(url).read().decode(), lambda: requests.get(url).text, lambda: httpx.get(url, follow_redirects=True).text):\n        try: print(number, get())\n        except Exception: print(number, 'refused')\n",
+        targets.len()
+    );
+    let needs = format!(", needs: {{hosts: ['127.0.0.1:{port}']}}");
+    let folder = skill_with(&needs, &[("a.py", &script)]);
+    let config = grant(folder.path(), &format!("hosts: ['127.0.0.1:{port}']"));
+    let mut session = serve(folder.path()).config(&config).start();
+    let result = session.call_json("run_script", json!({"skill_path": "tool", "file": "a.py", "args": {}}));
+    let refused: String = (1..targets.len()).map(|number| format!("{number} refused\n").repeat(3)).collect();
+    assert_eq!(result["stdout"], format!("{}{refused}", "0 arrived\n".repeat(3)), "{result}");
+    assert_eq!(other.requests(), Vec::<String>::new());
+    let denied = refusals(&result);
+    for host in [other.address().to_string(), format!("localhost:{port}"), "169.254.169.254:80".to_owned()] {
+        assert!(denied.contains(&host), "{host}: {denied}");
+    }
 }
 
 #[test]
