@@ -5,15 +5,12 @@ use base::printable::{counted, printable_up_to, quoted};
 use bytes::Bytes;
 use guests::run::Lost;
 use guests::script::{Finished, Guest, Job, Language, ScriptWorld, mount_python};
-use sandbox::clock_rng::ClockRng;
 use sandbox::denials::Denials;
 use sandbox::files::memory::{Memory, Quota};
 use sandbox::files::path::GuestPath;
 use sandbox::files::{Files, OpenMode};
-use sandbox::gate::Gate;
 use sandbox::limits::Limits;
-use sandbox::output::Output;
-use sandbox::state::{Capabilities, Nesting};
+use sandbox::state::Capabilities;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,18 +112,9 @@ async fn run(world: &ScriptWorld, sources: &[(String, Bytes)]) -> Result<Finishe
     files.mount("tmp", Memory::scratch(Arc::clone(&quota)));
     mount_python(&mut files);
     let file = "/compile/compile.py".to_owned();
-    let capabilities = Capabilities {
-        files,
-        argv: vec!["python3".to_owned(), file.clone()],
-        variables: vec![("PWD".to_owned(), "/tmp".to_owned())],
-        stdin: Bytes::new(),
-        stdout: Output::new(limits.output),
-        stderr: Output::new(limits.output),
-        clock_rng: ClockRng::new(true),
-        gate: Gate::new(&[], denials.clone()),
-        denials,
-        nesting: Nesting::default(),
-    };
+    let mut capabilities =
+        Capabilities::of_files(files, vec!["python3".to_owned(), file.clone()], limits.output, denials);
+    capabilities.variables.push(("PWD".to_owned(), "/tmp".to_owned()));
     let job = Job { guest, file, capabilities, limits, quota };
     Ok(world.run(job, CancellationToken::new()).await?)
 }

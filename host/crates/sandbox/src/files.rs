@@ -300,6 +300,11 @@ impl Files {
         Ok(())
     }
 
+    /// Whether the guest opened nothing for writing and moved nothing.
+    pub fn are_unchanged(&self) -> bool {
+        self.changed.is_empty()
+    }
+
     fn remember_change(&mut self, path: &GuestPath) {
         if self.changed.len() < MAX_CHANGED && !self.changed.contains(path) {
             self.changed.insert(path.clone());

@@ -221,7 +221,10 @@ impl Scripts {
             self.inner.record.count(refusal).await.map_err(unrecorded)?;
         }
         let finished = finished.map_err(ScriptError::Lost)?;
-        // Files of a working folder are read from disk.
+        if finished.files.are_unchanged() {
+            return Ok(collect(policy, finished, source, &wanted));
+        }
+        // Files can be many megabytes, and those of a working folder are read from disk.
         let collecting = tokio::task::spawn_blocking(move || collect(policy, finished, source, &wanted));
         Ok(collecting.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
     }

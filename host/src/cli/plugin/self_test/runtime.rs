@@ -5,14 +5,11 @@ use base::digest::Sha256;
 use bytes::Bytes;
 use guests::executor::Executor;
 use guests::script::{Guest, Job, Role, ScriptWorld};
-use sandbox::clock_rng::ClockRng;
 use sandbox::denials::Denials;
 use sandbox::files::Files;
 use sandbox::files::memory::{Memory, Quota};
-use sandbox::gate::Gate;
 use sandbox::limits::Limits;
-use sandbox::output::Output;
-use sandbox::state::{Capabilities, Nesting};
+use sandbox::state::Capabilities;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -47,17 +44,6 @@ fn job(guest: Guest) -> Job {
     files.mount("skill", Memory::frozen([("empty".to_owned(), Bytes::new())]));
     files.mount("tmp", Memory::scratch(Arc::clone(&quota)));
     let file = "/skill/empty".to_owned();
-    let capabilities = Capabilities {
-        files,
-        argv: vec![file.clone()],
-        variables: Vec::new(),
-        stdin: Bytes::new(),
-        stdout: Output::new(limits.output),
-        stderr: Output::new(limits.output),
-        clock_rng: ClockRng::new(true),
-        gate: Gate::new(&[], denials.clone()),
-        denials,
-        nesting: Nesting::default(),
-    };
+    let capabilities = Capabilities::of_files(files, vec![file.clone()], limits.output, denials);
     Job { guest, file, capabilities, limits, quota }
 }
