@@ -33,21 +33,14 @@ pub(crate) struct Run<S: 'static> {
     pub meter: fn(&mut S) -> &mut Meter,
 }
 
-/// How a run ended, what it used, and the state it left behind.
+/// How a run ended, what it used, and what it left behind.
 #[derive(Debug)]
-pub struct Outcome<T, S = ()> {
+pub struct Outcome<T, L = ()> {
     pub end: End<T>,
-    pub state: S,
+    pub left: L,
     pub duration: Duration,
     pub fuel_used: u64,
     pub peak_memory: usize,
-}
-
-impl<T, S> Outcome<T, S> {
-    pub fn without_state(self) -> Outcome<T, ()> {
-        let Self { end, duration, fuel_used, peak_memory, .. } = self;
-        Outcome { end, state: (), duration, fuel_used, peak_memory }
-    }
 }
 
 /// What ended a run.
@@ -69,39 +62,57 @@ pub struct Lost;
 
 impl<S: Send + 'static> Run<S> {
     /// Runs `body` with a fresh store, on a separate thread, so that a busy guest does not delay the threads that answer
-    /// requests.
-    pub async fn drive<T: Send + 'static>(
+    /// requests. Returns before the memory of the guest is freed, with what `take` keeps of its state.
+    pub async fn drive<T: Send + 'static, L: Send + 'static>(
         self,
         state: impl FnOnce() -> S + Send + 'static,
         body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T> + Send + 'static,
-    ) -> Result<Outcome<T, S>, Lost> {
+        take: fn(&mut S) -> L,
+    ) -> Result<Outcome<T, L>, Lost> {
         let (sender, outcome) = oneshot::channel();
         let tokio = tokio::runtime::Handle::current();
         let thread = std::thread::Builder::new().name(self.name.to_owned());
         let work = move || {
             lower_priority();
-            let _ = sender.send(tokio.block_on(self.drive_here(state(), body)));
+            let mut store = self.store(state());
+            let outcome = tokio.block_on(self.drive_store(&mut store, body, take));
+            let _ = sender.send(outcome);
         };
         thread.spawn(work).map_err(|_| Lost)?;
         outcome.await.map_err(|_| Lost)
     }
 
     /// Like [`Run::drive`], on this thread.
-    pub async fn drive_here<T>(
+    pub async fn drive_here<T, L>(
         self,
         state: S,
         body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>,
-    ) -> Outcome<T, S> {
-        let Self { engine, executor, time, fuel, cancelled, meter, .. } = self;
-        let started = Instant::now();
-        let mut store = Store::new(&engine, state);
+        take: fn(&mut S) -> L,
+    ) -> Outcome<T, L> {
+        let mut store = self.store(state);
+        self.drive_store(&mut store, body, take).await
+    }
+
+    fn store(&self, state: S) -> Store<S> {
+        let (mut store, meter) = (Store::new(&self.engine, state), self.meter);
         store.limiter(move |state| meter(state));
+        store
+    }
+
+    async fn drive_store<T, L>(
+        self,
+        store: &mut Store<S>,
+        body: impl AsyncFnOnce(&mut Store<S>) -> wasmtime::Result<T>,
+        take: fn(&mut S) -> L,
+    ) -> Outcome<T, L> {
+        let Self { executor, time, fuel, cancelled, meter, .. } = self;
+        let started = Instant::now();
         let ticking = executor.ticker.tick();
         let guest = async {
             store.set_fuel(fuel)?;
             store.fuel_async_yield_interval(Some(FUEL_BETWEEN_YIELDS))?;
             store.epoch_deadline_async_yield_and_update(1);
-            body(&mut store).await
+            body(store).await
         };
         let result = tokio::select! {
             biased;
@@ -121,7 +132,7 @@ impl<S: Send + 'static> Run<S> {
         };
         let fuel_used = fuel - store.get_fuel().unwrap_or(fuel).min(fuel);
         let peak_memory = meter(store.data_mut()).peak();
-        Outcome { end, state: store.into_data(), duration, fuel_used, peak_memory }
+        Outcome { end, left: take(store.data_mut()), duration, fuel_used, peak_memory }
     }
 }
 

@@ -78,6 +78,11 @@ impl Capabilities {
             nesting: Nesting::default(),
         }
     }
+
+    /// Takes the files away from the guest.
+    pub fn take_files(&mut self) -> Files {
+        std::mem::replace(&mut self.files, Files::new(self.denials.clone()))
+    }
 }
 
 /// Which other guests a guest may start.

@@ -7,7 +7,6 @@ use crate::run::{End, Run};
 use base::place::Audience;
 use bindings::programs::{Command, Destination, Ended, Failure};
 use program::Program;
-use sandbox::files::Files;
 use sandbox::files::memory::Memory;
 use sandbox::limits::time::{RunEnded, Stop};
 use sandbox::output::Output;
@@ -72,11 +71,15 @@ impl ScriptWorld {
         let (file, text_folder) = (program.file.clone(), program.text_folder());
         let nested = ScriptState::new(capabilities(&mut state.granted, program, command), state.meter.nested(), stop);
         let body = async move |store: &mut Store<ScriptState>| guest.call(store, &file).await;
-        let outcome = run.drive_here(nested, body).await;
+        let left = |nested: &mut ScriptState| {
+            let granted = &mut nested.granted;
+            (nested.meter.clone(), granted.take_files(), granted.stdout.clone(), granted.stderr.clone())
+        };
+        let outcome = run.drive_here(nested, body, left).await;
         store.set_fuel(fuel - outcome.fuel_used)?;
         let state = store.data_mut();
-        state.meter.add_nested(&outcome.state.meter);
-        let Capabilities { files, stdout, stderr, .. } = outcome.state.granted;
+        let (meter, files, stdout, stderr) = outcome.left;
+        state.meter.add_nested(&meter);
         state.granted.files = files;
         state.granted.files.unmount(&text_folder);
         let exit_code = match outcome.end {
@@ -101,7 +104,7 @@ impl ScriptWorld {
 
 /// Lends everything that a guest has to a nested one. Its files are away until the nested guest has ended.
 fn capabilities(granted: &mut Capabilities, mut program: Program, command: Command) -> Capabilities {
-    let mut files = std::mem::replace(&mut granted.files, Files::new(granted.denials.clone()));
+    let mut files = granted.take_files();
     if program.language.is_cpython() {
         cpython::mount(&mut files);
     }

@@ -13,6 +13,7 @@ use sandbox::state::{Capabilities, ScriptState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use wasmtime::Store;
 
 /// Starts a message of the host in a script's output. Clients of other skill servers know it.
 const MESSAGE_PREFIX: &str = "[skills-mcp] ";
@@ -68,7 +69,8 @@ impl ScriptWorld {
             let state = ScriptState::new(capabilities, Meter::new(limits.memory), stop);
             if is_program { state.starting_in_work() } else { state }
         };
-        let outcome = run.drive(state, async move |store| guest.call(store, &file).await).await?;
+        let body = async move |store: &mut Store<ScriptState>| guest.call(store, &file).await;
+        let outcome = run.drive(state, body, |state| state.granted.take_files()).await?;
         let (exit_code, hit, message) = result(&outcome.end, &limits);
         let (stdout, mut stderr) = (stdout.take(), stderr.take());
         let cut = stdout.truncated || stderr.truncated;
@@ -89,7 +91,7 @@ impl ScriptWorld {
             peak_memory: outcome.peak_memory,
             denials: denials.take(),
             cancelled: matches!(outcome.end, End::Cancelled),
-            files: outcome.state.granted.files,
+            files: outcome.left,
         })
     }
 }

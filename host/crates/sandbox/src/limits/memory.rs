@@ -8,7 +8,7 @@ const TABLE_ENTRY_BYTES: usize = 16;
 const MAX_INSTANCES: usize = 100;
 
 /// Memories and tables of one guest together, in bytes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Meter {
     limit: usize,
     total: usize,
