@@ -67,7 +67,7 @@ fn a_task_that_is_too_long_is_cut_between_letters() {
 fn every_limit_stops_a_scorer() {
     let patient = Limits { time: Duration::from_secs(5), ..Limits::default() };
     for (limits, deed, expected) in [
-        (Limits::default(), "spin", "was stopped in `score` after 80 ms"),
+        (Limits { fuel: 1 << 50, ..Limits::default() }, "spin", "was stopped in `score` after 80 ms"),
         (Limits { fuel: 10_000_000, ..patient }, "spin", "was stopped in `score` after 10000000 units of fuel"),
         (Limits { memory: 16 << 20, ..patient }, "eat memory", "was stopped in `score` after 16 MiB of memory"),
         (Limits { answer: 10_000, ..patient }, "long reason", "crashed in `score`: "),
