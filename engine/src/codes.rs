@@ -138,8 +138,8 @@ pub const CODES: [Code; 55] = [
     Code::error("missing-file", "a declared file does not exist", "add the file, or remove the entry"),
     Code::error(
         "missing-keywords",
-        "a tree skill has no list of `keywords`",
-        "add `keywords: [word, word]`, or remove the front matter if this is not a skill",
+        "`keywords` of a tree skill is empty or not a list of words",
+        "write `keywords: [word, word]`, or remove the key if this is not a skill",
     )
     .mechanical(),
     Code::warning("missing-name", "a folder skill has no `name`", "add `name:` with the name of its folder")

@@ -41,7 +41,12 @@ impl Reader {
     }
 
     /// Returns the described skill, if the required fields are valid.
+    ///
+    /// Markdown without `keywords`, such as an agent or a command of a plugin, is not meant to be a tree skill: it has no problems.
     pub fn skill(mut self, root: u32, root_folder: &str, file: &str, body: &str) -> (Option<Skill>, Vec<Finding>) {
+        if self.model == SkillModel::Tree && self.fields.get("keywords").is_none() {
+            return (None, Vec::new());
+        }
         let skill = self.try_skill(root, root_folder, file, body);
         (skill, self.findings)
     }
@@ -51,9 +56,9 @@ impl Reader {
         let keywords = self.keywords();
         if self.model == SkillModel::Tree && keywords.is_empty() {
             let place = self.fields.get("keywords").map_or(Place::START, |entry| entry.place);
-            let advice = "add `keywords: [word, word]`, or remove the front matter if this is not a skill";
+            let advice = "write `keywords: [word, word]`, or remove the key if this is not a skill";
             self.missing(
-                Finding::error("missing-keywords", "`keywords` is missing or not a list of words", advice).at(place),
+                Finding::error("missing-keywords", "`keywords` is empty or not a list of words", advice).at(place),
             );
             return None;
         }

@@ -99,6 +99,10 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
                 vec![Finding::error("no-front-matter", "there is no front matter", advice).at(Place::START)],
             );
         }
+        // Other Markdown may begin with a horizontal rule.
+        (Split::Unclosed, SkillModel::Tree) if !text.lines().any(|line| line.starts_with("keywords:")) => {
+            return (None, Vec::new());
+        }
         (Split::Unclosed, _) => {
             let finding =
                 Finding::error("unclosed-front-matter", "the front matter is not closed", "close it with a line `---`");
@@ -180,7 +184,14 @@ mod tests {
     #[test]
     fn errors_skip_a_file_and_warnings_do_not() {
         assert_eq!(codes("a.md", "# no skill"), (false, vec![]));
-        assert_eq!(codes("a.md", "---\ntitle: x\ndescription: d\n---\n"), (false, vec![("missing-keywords", Some(1))]));
+        assert_eq!(codes("a.md", "---\nname: reviewer\ndescription: d\ntools: Read\n---\n"), (false, vec![]));
+        assert_eq!(codes("a.md", "---\ndescription: 'open: [\n---\n"), (false, vec![]));
+        assert_eq!(codes("a.md", "---\nA line below a rule\n"), (false, vec![]));
+        assert_eq!(codes("a.md", "---\nkeywords: [api]\n"), (false, vec![("unclosed-front-matter", Some(1))]));
+        assert_eq!(
+            codes("a.md", "---\nkeywords: []\ndescription: d\n---\n"),
+            (false, vec![("missing-keywords", Some(2))])
+        );
         assert_eq!(
             codes("a.md", "---\nkeywords: a\ndescription: d\n---\n"),
             (false, vec![("missing-keywords", Some(2))])

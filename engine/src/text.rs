@@ -16,20 +16,29 @@ pub fn fold_letter(letter: char) -> char {
     }
 }
 
-/// Returns the Levenshtein distance between two words.
+/// Returns how many letters have to be added, removed, replaced or swapped with their neighbor to make one word of the other:
+/// the distance called optimal string alignment.
 pub fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, letter) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+    let [left, right]: [Vec<char>; 2] = [left, right].map(|word| word.chars().collect());
+    let first: Vec<usize> = (0..=right.len()).collect();
+    let [mut before_last, mut last, mut row] = [first.clone(), first.clone(), first];
+    for line in 1..=left.len() {
+        row[0] = line;
+        for column in 1..=right.len() {
+            let is_other = left[line - 1] != right[column - 1];
+            let mut distance =
+                (last[column - 1] + usize::from(is_other)).min(last[column] + 1).min(row[column - 1] + 1);
+            let is_swapped =
+                line > 1 && column > 1 && left[line - 1] == right[column - 2] && left[line - 2] == right[column - 1];
+            if is_swapped {
+                distance = distance.min(before_last[column - 2] + 1);
+            }
+            row[column] = distance;
         }
+        std::mem::swap(&mut before_last, &mut last);
+        std::mem::swap(&mut last, &mut row);
     }
-    row[right.len()]
+    last[right.len()]
 }
 
 #[cfg(test)]
@@ -42,6 +51,8 @@ mod tests {
         assert_eq!(edit_distance("kitten", "sitting"), 3);
         assert_eq!(edit_distance("", "abc"), 3);
         assert_eq!(edit_distance("été", "ete"), 2);
+        assert_eq!(edit_distance("pfd", "pdf"), 1);
+        assert_eq!(edit_distance("ca", "abc"), 3);
     }
 
     #[test]
