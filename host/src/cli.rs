@@ -7,6 +7,7 @@ mod demo;
 mod did_you_mean;
 mod doctor;
 mod failure;
+mod hidden;
 mod integration;
 mod lint;
 mod list;

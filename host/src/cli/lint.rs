@@ -12,7 +12,7 @@ pub use codes::CodeInfo;
 pub use inspect::Inspection;
 pub use report::Folders;
 
-use super::Roots;
+use super::{Roots, hidden};
 use crate::compose::{self, App};
 use crate::config;
 use anyhow::bail;
@@ -22,6 +22,7 @@ use codes::Codes;
 use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use terminal::{self, Output};
 
 #[derive(Args)]
@@ -90,7 +91,7 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
     }
     codes.check(&allow)?;
     let working_folder = config.roots.working_folder.clone();
-    let report = compose::with_app(config, async |app: &App| {
+    let (report, hidden) = compose::with_app(config, async |app: &App| {
         let folders = Folders::new(&app.terms.roots, &working_folder);
         let (fixed, inspection) = match (fix, dry_run) {
             (true, true) => fix::preview(app, &folders, &allow).await?,
@@ -99,12 +100,16 @@ pub fn run(arguments: Lint) -> anyhow::Result<ExitCode> {
         };
         let mut report = Report::new(inspection, folders, allow, &app.config.surface);
         report.fixed = fixed;
-        Ok(report)
+        let hidden = app.catalog.hidden_skills(Arc::clone(&app.terms.roots)).await?;
+        Ok((report, hidden::note(&hidden, &working_folder)))
     })?;
     if sarif {
         terminal::print_json(&sarif::sarif(&report, &codes, &working_folder))?;
     } else {
         terminal::print_report(json, &report, &lines::lines(&report, Output::standard()))?;
+    }
+    if let Some(hidden) = hidden {
+        terminal::print_note(&hidden);
     }
     let failed = report.errors > 0 || deny == Some(Deny::Warnings) && report.warnings > 0;
     Ok(ExitCode::from(u8::from(failed)))

@@ -1,12 +1,13 @@
 //! `skillcell list`: lists every skill, as the tool `skills_list` does.
 
-use super::Roots;
 use super::table::{self, end_of};
+use super::{Roots, hidden};
 use crate::compose::{self, App};
 use crate::config;
 use base::printable::{counted, printable_up_to};
 use clap::Args;
 use std::process::ExitCode;
+use std::sync::Arc;
 use terminal::{self, Output};
 use views::list::{ListOptions, ListView};
 use views::skill::{SkillView, model_name};
@@ -26,15 +27,23 @@ const MAX_LENGTH: usize = 4_096;
 pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
     let options = arguments.roots.to_shell();
     let config = config::resolve_unranked(arguments.roots.cli_args())?;
-    let listed = compose::with_app(config, async |app: &App| {
+    let (listed, hidden) = compose::with_app(config, async |app: &App| {
         let wanted = ListOptions { model: app.config.surface.only_model, ..ListOptions::everything() };
-        Ok(ListView::of(&app.catalog, &app.terms.roots, wanted, Vec::new()).await?)
+        let listed = ListView::of(&app.catalog, &app.terms.roots, wanted, Vec::new()).await?;
+        let hidden = app.catalog.hidden_skills(Arc::clone(&app.terms.roots)).await?;
+        Ok((listed, hidden::note(&hidden, &app.config.roots.working_folder)))
     })?;
     if arguments.json {
         terminal::print_json(&listed)?;
+    } else {
+        terminal::print_lines(&lines(&listed.skills, Output::standard()))?;
+    }
+    if let Some(hidden) = &hidden {
+        terminal::print_note(hidden);
+    }
+    if arguments.json {
         return Ok(ExitCode::SUCCESS);
     }
-    terminal::print_lines(&lines(&listed.skills, Output::standard()))?;
     match (listed.skills.is_empty(), listed.problems.len()) {
         (_, problems @ 1..) => {
             let problems = counted(problems, "problem");
@@ -42,12 +51,12 @@ pub fn run(arguments: List) -> anyhow::Result<ExitCode> {
                 "{problems} in the files of skills\nhint: `skillcell lint{options}` lists them"
             ));
         }
-        (true, 0) => {
+        (true, 0) if hidden.is_none() => {
             terminal::print_note(&format!(
                 "there are no skills\nhint: `skillcell doctor{options}` shows which folders are read"
             ));
         }
-        (false, 0) => {}
+        (_, 0) => {}
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 pub mod preflight;
 
-use super::{Http, Serve};
+use super::{Http, Serve, hidden};
 use crate::compose::{self, App};
 use crate::config::{self, CliArgs, Config};
 use crate::lockdown;
@@ -23,6 +23,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::BufReader;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -90,6 +91,7 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
         keep_fresh(&server, shutdown.clone());
     }
     tokio::spawn(server.catalog.clone().keep_scoring());
+    tokio::spawn(warn_of_hidden_skills(server.clone(), config.roots.working_folder.clone()));
     let (scripts, integrations) = (server.scripts.clone(), server.integrations.clone());
     let Some(http) = http else {
         let (input, output) = (BufReader::new(std::io::stdin()), std::io::stdout());
@@ -104,6 +106,14 @@ async fn serve(config: Config, http: Option<HttpConfig>) -> anyhow::Result<()> {
     tracing::info!("shutting down");
     tokio::join!(scripts.drain(), integrations.drain());
     Ok(())
+}
+
+/// Logs how many skills are in hidden folders. Looks once, after the skills were read.
+async fn warn_of_hidden_skills(server: Server, working_folder: PathBuf) {
+    let hidden = server.catalog.hidden_skills(Arc::clone(&server.terms.roots)).await.unwrap_or_default();
+    if let Some(note) = hidden::note(&hidden, &working_folder) {
+        tracing::warn!("{note}");
+    }
 }
 
 /// Raises the soft limit of open files to the hard limit, as far as it is useful.

@@ -34,11 +34,13 @@ mod apply;
 mod read_through;
 mod skills;
 mod listing;
+mod hidden;
 mod cache;
 mod scoring;
 pub mod scorers;
 
 pub use cache::{Index, Listed};
+pub use hidden::HiddenSkills;
 pub use refresh::{Outcome, Pause, RESCAN_EVERY};
 pub use rescan::Scope;
 pub use scoring::Ranker;

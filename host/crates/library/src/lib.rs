@@ -10,6 +10,7 @@
 
 pub mod files;
 pub mod frozen;
+pub mod hidden;
 pub mod links;
 pub mod reading;
 pub mod resources;

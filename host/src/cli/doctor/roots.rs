@@ -1,6 +1,7 @@
 //! Checks the roots, and what is in them.
 
 use super::report::Check;
+use crate::cli::hidden;
 use crate::cli::lint::{Folders, Inspection};
 use crate::compose::App;
 use base::digest::Sha256;
@@ -13,11 +14,14 @@ use scripts::grants::Entry;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The contents of the roots.
 pub struct Inventory {
     pub roots: Vec<Root>,
     pub mentions: Vec<Mention>,
+    /// The note about skills in hidden folders.
+    hidden: Option<String>,
     /// Digests of skills with a pinned grant, by address; or why there is none.
     pub digests: BTreeMap<String, Result<Sha256, String>>,
 }
@@ -79,7 +83,9 @@ impl Inventory {
             }
         };
         let roots = (0..).zip(app.terms.roots.iter()).map(root).collect();
-        let mut inventory = Self { roots, mentions, digests: BTreeMap::new() };
+        let hidden = app.catalog.hidden_skills(Arc::clone(&app.terms.roots)).await?;
+        let hidden = hidden::note(&hidden, &app.config.roots.working_folder);
+        let mut inventory = Self { roots, mentions, hidden, digests: BTreeMap::new() };
         for entry in app.config.grants.entries.iter().filter(|entry| entry.grant.digest.is_some()) {
             let Ok(address) = inventory.skill_of(entry).map(str::to_owned) else { continue };
             let digest = match digest_of(&app.catalog, &address).await? {
@@ -101,12 +107,14 @@ impl Inventory {
 }
 
 pub fn checks(inventory: &anyhow::Result<Inventory>) -> Vec<Check> {
-    let roots = match inventory {
-        Ok(inventory) => &inventory.roots,
+    let (roots, hidden) = match inventory {
+        Ok(inventory) => (&inventory.roots, &inventory.hidden),
         Err(error) => return vec![Check::failed(&format!("{error:#}"))],
     };
     let mut checks: Vec<Check> = roots.iter().filter_map(|root| check(root, roots)).collect();
-    if roots.iter().all(|root| root.skills.is_empty()) {
+    if let Some((what, hint)) = hidden.as_deref().and_then(|note| note.split_once("\nhint: ")) {
+        checks.push(Check::warn(what, hint));
+    } else if roots.iter().all(|root| root.skills.is_empty()) {
         checks.push(Check::warn(
             "no root has a skill",
             "add a folder with a `SKILL.md`, or check that the folders are the right ones",
