@@ -66,8 +66,7 @@ fn each_file_that_crashes_the_engine_costs_one_engine() {
         write_files(library.path(), &[(&format!("folder{}/fine{number}.md", number % 16), &skill("fine"))]);
     }
     let mut session = with_fragile_engine(library.path());
-    let list = session.call_json("skills_list", json!({}));
-    assert_eq!(list["skills"].as_array().unwrap().len(), FILES + 2);
+    assert_eq!(session.all_skills().len(), FILES + 2);
     let crashes = |log: &str| log.matches("crashed in `update`").count();
     session.wait_for_log_that("a crash for each file", |log| crashes(log) >= FILES);
     let crashes = crashes(&session.log());

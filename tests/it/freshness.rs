@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 fn names(session: &mut Session) -> Vec<String> {
-    let list = session.fresh(|session| session.call_json("skills_list", json!({})));
-    list["skills"].as_array().unwrap().iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
+    let skills = session.fresh(Session::all_skills);
+    skills.iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
 }
 
 fn content(session: &mut Session, name: &str) -> Value {

@@ -142,8 +142,8 @@ fn listed(session: &mut Session, id: &Value) -> usize {
 
 /// Returns the paths of all skills.
 fn names(session: &mut Session) -> Vec<String> {
-    let list = session.fresh(|session| session.call_json("skills_list", json!({})));
-    list["skills"].as_array().unwrap().iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
+    let skills = session.fresh(Session::all_skills);
+    skills.iter().map(|skill| skill["skillPath"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Refreshes, after any refresh that is running already: the server syncs when it starts.

@@ -372,7 +372,15 @@ fn a_list_that_does_not_fit_reports_how_much_is_missing() {
     let list = session.call("skills_list", json!({}));
     let shown = list["structuredContent"]["skills"].as_array().unwrap().len();
     let note = list["structuredContent"]["note"].as_str().unwrap();
-    assert!(note.starts_with(&format!("{} more skills", 1_000 - shown)), "{shown} {note}");
+    assert!(note.starts_with(&format!("{} more: call again with `offset` {shown}", 1_000 - shown)), "{shown} {note}");
+    let paths: std::collections::BTreeSet<String> =
+        session.all_skills().iter().map(|skill| skill["skillPath"].to_string()).collect();
+    assert_eq!(paths.len(), 1_000, "the pages have all of them");
+    let beyond = session.call_json("skills_list", json!({"offset": 2_000}));
+    assert_eq!(
+        (&beyond["skills"], &beyond["note"]),
+        (&json!([]), &json!("there are only 1000: `offset` is too large"))
+    );
     assert!(list["content"][1]["text"].as_str().unwrap().len() < 500_000);
     let tree = session.call("list_skills", json!({}));
     let nodes: Vec<Value> = serde_json::from_str(tree["content"][0]["text"].as_str().unwrap()).unwrap();
@@ -419,7 +427,7 @@ fn bodies_that_are_too_large_together_are_cut_with_a_note() {
     let mut session = serve(library.path()).start();
     let list = session.call("skills_list", json!({"includeBody": true}));
     let note = list["structuredContent"]["note"].as_str().unwrap_or_default();
-    assert!(note.contains("more skills do not fit"), "{:.300}", list.to_string());
+    assert!(note.contains("more: call again with `offset`"), "{:.300}", list.to_string());
     still_answers(&mut session);
 }
 

@@ -28,7 +28,7 @@ const MENTIONS: [(&str, &str); 3] = [
 const BROKEN: [(&str, &str); 4] = [
     ("b/SKILL.md", "no front matter\n"),
     ("a/SKILL.md", "---\nname: other\ndescription: d\n---\n"),
-    ("c.md", "---\ntitle: x\ndescription: d\n---\n"),
+    ("c.md", "---\nkeywords: x\ndescription: d\n---\n"),
     ("fine/SKILL.md", "---\nname: fine\ndescription: Works all the same\n---\n"),
 ];
 
@@ -108,8 +108,8 @@ fn problems_are_reported_by_file_and_line_with_advice() {
     assert!(lines[0].starts_with("a/SKILL.md:2:1: warning: ") && lines[0].ends_with(" [name-differs]"), "{lines:#?}");
     assert_eq!(lines[2], "b/SKILL.md:1:1: error: there is no front matter [no-front-matter]");
     assert_eq!(lines[3], "    begin the file with `---`, a `name:` and a `description:` line, and `---`");
-    assert!(lines[4].starts_with("c.md:1:1: error: ") && lines[4].ends_with(" [missing-keywords]"), "{lines:#?}");
-    let end = ["2 skills: 2 errors, 1 warning", "`--fix` fixes 1 of them; `--fix --dry-run` shows how"];
+    assert!(lines[4].starts_with("c.md:2:1: error: ") && lines[4].ends_with(" [missing-keywords]"), "{lines:#?}");
+    let end = ["2 skills: 2 errors, 1 warning", "`--fix` fixes 2 of them; `--fix --dry-run` shows how"];
     assert_eq!(lines[lines.len() - 2..], end, "{lines:#?}");
 
     let (report, code) = report(folder.path(), "");
@@ -191,7 +191,7 @@ fn a_tool_that_the_operator_disables_is_not_offered() {
 fn the_documentation_lists_every_tool_by_its_full_name() {
     let text = std::fs::read_to_string(repository().join("docs/tools.md")).unwrap();
     let empty = library(&[]);
-    let mut session = serve(empty.path()).start();
+    let mut session = serve(empty.path()).env("GITHUB_TOKEN", "SECRET-TOKEN").start();
     let listed = session.request("tools/list", json!({}));
     let mut offered: Vec<String> = (listed["result"]["tools"].as_array().unwrap().iter())
         .map(|tool| format!("mcp__skillcell__{}", tool["name"].as_str().unwrap()))

@@ -161,3 +161,34 @@ fn skills_come_from_the_same_folders_as_for_a_server() {
         assert!(log.starts_with("error: no folder of skills") && log.contains("\nhint: "), "{log}");
     }
 }
+
+#[test]
+fn skills_in_hidden_folders_are_counted_and_their_folders_are_named() {
+    const HIDDEN: [(&str, &str); 6] = [
+        ("a/SKILL.md", "---\nname: a\ndescription: d\n---\n"),
+        ("skills/.curated/b/SKILL.md", "---\nname: b\ndescription: d\n---\n"),
+        ("skills/.curated/c/d/SKILL.md", "---\nname: d\ndescription: d\n---\n"),
+        ("x/.system/e/SKILL.md", "---\nname: e\ndescription: d\n---\n"),
+        (".notes/readme.md", "# Not a skill\n"),
+        (".git/f/SKILL.md", "---\nname: f\ndescription: d\n---\n"),
+    ];
+    let folder = library(&HIDDEN);
+    let at = |path: &str| folder.path().join(path).display().to_string();
+    let expected = format!(
+        "3 skills are in hidden folders, which are not served\nhint: to serve them, use these folders as roots: `{}` (2), `{}` (1)\n",
+        at("skills/.curated"),
+        at("x/.system")
+    );
+    let (code, printed, note) = parts(&command(folder.path(), &["list"]).output());
+    assert_eq!((code, note.as_str()), (Some(0), expected.as_str()), "{printed}");
+    assert_eq!(answer(folder.path(), &["list"])["skills"].as_array().unwrap().len(), 1);
+    let (code, printed, note) = parts(&command(folder.path(), &["lint"]).output());
+    assert_eq!((code, printed.as_str(), note.as_str()), (Some(0), "1 skill: no problems\n", expected.as_str()));
+    let (_, printed, _) = parts(&command(folder.path(), &["doctor"]).output());
+    assert!(printed.contains("3 skills are in hidden folders"), "{printed}");
+    let session = serve(folder.path()).start();
+    session.wait_for_log("3 skills are in hidden folders, which are not served");
+    let named = Launch::bare(SKILLCELL).arg("list").arg("--json").arg("--root").arg(at("skills/.curated")).output();
+    let named: Value = serde_json::from_slice(&named.stdout).unwrap();
+    assert_eq!(named["skills"].as_array().unwrap().len(), 2, "the folders that were named work as roots");
+}

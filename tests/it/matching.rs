@@ -144,3 +144,17 @@ fn a_match_on_the_command_line_raises_no_event() {
         files_below(home.path()).into_iter().filter(|file| file.to_string_lossy().contains("analytics")).collect();
     assert!(records.is_empty(), "{records:?}");
 }
+
+#[test]
+fn an_answer_without_a_match_names_the_nearest_skills() {
+    let folder = library(&SKILLS);
+    let mut session = serve(folder.path()).start();
+    let far = session.call_json("get_skill", json!({"context": "zebra crossing"}));
+    assert_eq!((&far["no_match"], &far["nearest"]), (&json!(true), &json!([])), "{far}");
+    let task = "read zebra crossings of busy streets in large cities at night under lamps";
+    let near = session.call_json("get_skill", json!({"context": task}));
+    assert_eq!((&near["no_match"], &near["nearest"][0]["skill_path"]), (&json!(true), &json!("pdf")), "{near}");
+    assert!(near["message"].as_str().unwrap().contains("call again with its skill_path"), "{near}");
+    let chosen = session.call_json("get_skill", json!({"context": task, "skill_path": "pdf"}));
+    assert_eq!(chosen["skill_path"], "pdf");
+}

@@ -85,7 +85,7 @@ fn the_bundle_lists_the_tools_that_the_server_offers() {
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     let folder = library(&SMALL);
-    let mut session = crate::serve(folder.path()).start();
+    let mut session = crate::serve(folder.path()).env("GITHUB_TOKEN", "SECRET-TOKEN").start();
     assert_eq!(names(manifest["tools"].as_array().unwrap()), names(&session.all("tools/list", "tools")));
 }
 

@@ -7,6 +7,7 @@ mod sx;
 mod skills_mcp;
 mod choosing;
 mod catalog_text;
+mod tokens;
 
 use crate::serve;
 use serde_json::{Value, json};

@@ -293,6 +293,18 @@ impl Session {
         json.unwrap_or_else(|| panic!("no JSON: {result}"))
     }
 
+    /// Returns all skills, page by page.
+    pub fn all_skills(&mut self) -> Vec<Value> {
+        let mut skills = Vec::new();
+        loop {
+            let page = self.call_json("skills_list", json!({"offset": skills.len()}));
+            skills.extend(page["skills"].as_array().unwrap_or_else(|| panic!("no skills: {page}")).iter().cloned());
+            if page.get("note").is_none() {
+                return skills;
+            }
+        }
+    }
+
     pub fn send(&mut self, message: &Value) {
         self.send_line(message.to_string().as_bytes());
     }

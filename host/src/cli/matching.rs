@@ -54,8 +54,8 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
     let explain = arguments.explain || arguments.json;
     let as_json = arguments.json;
     let (found, view, explained) = compose::with_app(config, async |app: &App| {
-        let (found, explained) = find_skill(app, context, explain).await?;
-        let view = FoundView::local(found.clone(), &app.catalog, &app.config.scripts, &app.terms.roots);
+        let (found, explained) = find_skill(app, context.clone(), explain).await?;
+        let view = FoundView::local(found.clone(), context, &app.catalog, &app.config.scripts, &app.terms.roots);
         let view = if as_json { Some(view.await?) } else { None };
         Ok((found, view, explained))
     })?;

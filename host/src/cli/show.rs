@@ -68,8 +68,9 @@ async fn find(app: &App, name: &str, aggregated: bool) -> anyhow::Result<Result<
     let found = app.catalog.ask_all(move |engine, _| engine.find(&request, None)).await?;
     Ok(match found {
         Ok(found) => {
-            let view = FoundView::local(found.clone(), &app.catalog, &app.config.scripts, &app.terms.roots).await?;
-            Ok(Text::Aggregated(Box::new(found), Box::new(view)))
+            let no_task = String::new();
+            let view = FoundView::local(found.clone(), no_task, &app.catalog, &app.config.scripts, &app.terms.roots);
+            Ok(Text::Aggregated(Box::new(found), Box::new(view.await?)))
         }
         Err(error) => Err(error),
     })

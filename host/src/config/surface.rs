@@ -2,7 +2,7 @@
 
 use super::file::{RawConfig, RawDuplicates};
 use bindings::catalog::Duplicates;
-use mcp::surface::{Profile, Surface};
+use mcp::surface::{CORE_TOOLS, Profile, Surface};
 use mcp::tools::ToolName;
 
 /// Fewer characters leave no room for a catalog after its introduction.
@@ -19,10 +19,12 @@ pub fn resolve(profile: Option<Profile>, chosen: Vec<ToolName>, raw: &RawConfig)
     let mut surface = profile.or(raw.profile).unwrap_or_default().surface();
     if let Some(tools) = tools {
         surface.tools = ToolName::ALL.into_iter().filter(|tool| tools.contains(tool)).collect();
+        surface.always_query = true;
     }
     surface.catalog = raw.catalog.unwrap_or(surface.catalog);
     surface.format = raw.catalog_format.unwrap_or(surface.format);
     surface.max_characters = raw.catalog_max_chars.or(surface.max_characters);
+    surface.max_instructions = raw.catalog_max_chars.unwrap_or(surface.max_instructions);
     surface.duplicates = match raw.duplicates {
         Some(RawDuplicates::Error) => Duplicates::Refuse,
         Some(RawDuplicates::First) => Duplicates::First,
@@ -31,13 +33,21 @@ pub fn resolve(profile: Option<Profile>, chosen: Vec<ToolName>, raw: &RawConfig)
     Ok(surface)
 }
 
-/// Looks up tools by name.
+/// Looks up tools by name. `core` stands for several.
 pub fn tools(names: &[String]) -> Result<Vec<ToolName>, String> {
-    let tool = |name: &String| {
-        ToolName::find(name.trim()).ok_or_else(|| {
-            let known: Vec<&str> = ToolName::ALL.into_iter().map(ToolName::name).collect();
-            format!("there is no tool `{}`\nhint: choose from {}", name.trim(), known.join(", "))
-        })
-    };
-    names.iter().map(tool).collect()
+    let mut tools = Vec::new();
+    for name in names.iter().map(|name| name.trim()) {
+        match ToolName::find(name) {
+            Some(tool) => tools.push(tool),
+            None if name == "core" => tools.extend(CORE_TOOLS),
+            None => {
+                let known: Vec<&str> = ToolName::ALL.into_iter().map(ToolName::name).collect();
+                return Err(format!(
+                    "there is no tool `{name}`\nhint: choose from {}, or `core` for the five that suffice",
+                    known.join(", ")
+                ));
+            }
+        }
+    }
+    Ok(tools)
 }

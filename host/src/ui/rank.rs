@@ -19,8 +19,9 @@ pub async fn rank(state: &UiState, query: &str) -> Result<HttpResponse, AskError
         Ok(panel) => panel,
         Err(reason) => return Ok(failure(StatusCode::INTERNAL_SERVER_ERROR, &reason)),
     };
-    let (found, explain) = answer(&state.catalog, Some(panel), task).await?;
-    let mut view = value!(FoundView::local(found, &state.catalog, &state.config.scripts, &state.roots).await?);
+    let (found, explain) = answer(&state.catalog, Some(panel), task.clone()).await?;
+    let view = FoundView::local(found, task, &state.catalog, &state.config.scripts, &state.roots);
+    let mut view = value!(view.await?);
     view["explain"] = value!(explain);
     Ok(json(&view))
 }

@@ -4,8 +4,8 @@
 use crate::left_right::Loaded;
 use crate::scorers::{ScorerProblem, Scorers};
 use crate::{AskError, Catalog, Inner};
-use bindings::catalog::{Answer, LookupError, Request, SearchResult};
-use bindings::types::SkillModel;
+use bindings::catalog::{Answer, LookupError, LookupKind, Request, SearchResult};
+use bindings::types::{SkillModel, Summary};
 use guests::call::Broken;
 use guests::engine::EngineInstance;
 use guests::scorer::{Prepared, Scorer};
@@ -29,6 +29,16 @@ impl Ranker<'_> {
     pub fn find(&mut self, request: &Request) -> Result<Result<Answer, LookupError>, Broken> {
         let scores = self.scores(&request.context)?;
         self.engine.find(request, scores.as_deref())
+    }
+
+    /// The skills that come closest to a task, best first; those that have nothing to do with it are left out.
+    pub fn nearest(&mut self, task: &str, max: u32) -> Result<Vec<Summary>, Broken> {
+        let scores = self.scores(task)?;
+        let mut nearest = Vec::new();
+        for explained in self.engine.explain(task, scores.as_deref(), max)?.iter().filter(|skill| skill.score > 0.0) {
+            nearest.extend(self.engine.skill_of(&explained.address, LookupKind::Path)?.ok().map(|skill| skill.summary));
+        }
+        Ok(nearest)
     }
 
     /// Skills that contain every word of a query, those first that fit it best.

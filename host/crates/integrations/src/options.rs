@@ -78,6 +78,12 @@ pub enum TokenValue {
 }
 
 impl Integration {
+    /// Whether everything is configured that a question needs.
+    pub fn can_be_asked(&self) -> bool {
+        let has_token = |token: &Token| !token.required || matches!(token.value, TokenValue::Set(_));
+        self.enabled && self.service.is_some() && self.token.as_ref().is_none_or(has_token)
+    }
+
     /// The address that the component is given, without a trailing slash.
     pub fn address(&self) -> Option<String> {
         let Service { target, path } = self.service.as_ref()?;
@@ -90,6 +96,12 @@ impl Integration {
 impl Options {
     pub fn get(&self, name: &str) -> Option<&Integration> {
         self.all.iter().find(|integration| integration.name == name)
+    }
+
+    /// The names of the integrations that can be asked, bundled ones first.
+    pub fn askable_names(&self) -> Vec<String> {
+        let askable = self.all.iter().filter(|integration| integration.can_be_asked());
+        askable.map(|integration| integration.name.clone()).collect()
     }
 
     /// The names of the enabled integrations, bundled ones first.

@@ -235,7 +235,9 @@ impl ServerHandler for Server {
         let index = self.fresh_index().await?;
         let texts = self.texts(&index);
         let structured = knows_structured(&context);
-        let tools = self.surface.tools.iter().map(|tool| tool.describe(self, &texts, structured));
+        let can_query = self.surface.always_query || !self.integrations.options().askable_names().is_empty();
+        let offered = self.surface.tools.iter().filter(|tool| can_query || **tool != ToolName::Query);
+        let tools = offered.map(|tool| tool.describe(self, &texts, structured));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 

@@ -6,7 +6,86 @@ use bindings::catalog::Duplicates;
 use bindings::types::SkillModel;
 
 /// The default maximum length of a text that contains the catalog. Clients truncate at 2,048.
-pub const MAX_CHARACTERS: usize = 1_900;
+const MAX_CHARACTERS: usize = 1_900;
+
+/// Of the instructions, which every session pays for.
+const MAX_INSTRUCTIONS: usize = 1_800;
+
+/// A list of this length costs a model some 7,000 tokens.
+const SKILLS_PER_PAGE: usize = 50;
+
+/// What another server's documentation says about a tool. Our own words are shorter.
+#[derive(Debug)]
+pub struct Documented {
+    pub tool: ToolName,
+    pub purpose: Option<&'static str>,
+    /// Descriptions of arguments, by name.
+    pub arguments: &'static [(&'static str, &'static str)],
+}
+
+const SK: &[Documented] = &[
+    Documented {
+        tool: ToolName::SkillsList,
+        purpose: None,
+        arguments: &[
+            ("query", "Optional substring filter applied to install name, meta.name, or description"),
+            ("includeBody", "Include the SKILL.md body (minus YAML front-matter) in the structured payload"),
+        ],
+    },
+    Documented {
+        tool: ToolName::SkillsSearch,
+        purpose: None,
+        arguments: &[
+            ("query", "Keywords to match (all whitespace-separated tokens must be present)"),
+            ("limit", "Maximum number of hits"),
+        ],
+    },
+];
+
+const CCSKI: &[Documented] = &[Documented {
+    tool: ToolName::Skill,
+    purpose: Some("Load a skill by name to get specialized instructions."),
+    arguments: &[],
+}];
+
+const SKILLJACK: &[Documented] = &[
+    Documented {
+        tool: ToolName::Skill,
+        purpose: Some("Load and activate an Agent Skill by name. Returns the full SKILL.md content."),
+        arguments: &[],
+    },
+    Documented {
+        tool: ToolName::SkillResource,
+        purpose: Some(
+            "Read files within a skill's directory (scripts, references, assets, snippets). `path` is a file, a folder (all files below it), or empty for the list of files.",
+        ),
+        arguments: &[],
+    },
+];
+
+const SX: &[Documented] = &[
+    Documented {
+        tool: ToolName::ReadSkill,
+        purpose: Some(
+            "Read a skill's full instructions and content by name, with `@file` references resolved to absolute paths (URIs over HTTP).",
+        ),
+        arguments: &[("name", "Name of the skill to read")],
+    },
+    Documented {
+        tool: ToolName::Query,
+        purpose: Some(
+            "Query integrated services (GitHub, CircleCI, Linear) in natural language about the repository of the working folder: pull requests, reviews, checks, builds, issues.",
+        ),
+        arguments: &[
+            ("query", "Natural language query describing what you want to know"),
+            ("integration", "Service to query"),
+        ],
+    },
+];
+
+/// The tools that suffice to find, load and use skills.
+pub const CORE_TOOLS: [ToolName; 5] =
+    [ToolName::GetSkill, ToolName::Skill, ToolName::SkillResource, ToolName::RunScript, ToolName::SkillsSearch];
 
 /// The servers that this one can replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Deserialize)]
@@ -35,8 +114,8 @@ pub struct Surface {
     pub tools: Vec<ToolName>,
     /// Whether two tools are listed with a dot in their name.
     pub dotted_names: bool,
-    /// Replaces the purpose of the tool `skill`.
-    pub skill_purpose: Option<&'static str>,
+    /// What the replaced server's documentation says about its tools.
+    pub documented: &'static [Documented],
     /// Whether the answer of `skill` starts with the name and the folder.
     pub skill_header: bool,
     /// Replaces the default instructions.
@@ -45,6 +124,8 @@ pub struct Surface {
     pub format: CatalogFormat,
     /// The maximum length of a text that contains the catalog; `None` is unlimited.
     pub max_characters: Option<usize>,
+    /// The most characters of the instructions.
+    pub max_instructions: usize,
     pub duplicates: Duplicates,
     /// Restricts lists and searches to skills of this model.
     pub only_model: Option<SkillModel>,
@@ -55,6 +136,10 @@ pub struct Surface {
     pub all_roots: bool,
     /// Whether scripts run only if their skill declares them, with named arguments.
     pub only_declared_scripts: bool,
+    /// Whether `query` is listed although no integration can be asked.
+    pub always_query: bool,
+    /// The most skills in one answer of `skills_list`.
+    pub skills_per_page: usize,
 }
 
 /// Which texts contain the catalog.
@@ -95,6 +180,12 @@ pub enum NotifyOn {
     EveryChange,
 }
 
+impl Surface {
+    pub fn documented_for(&self, tool: ToolName) -> Option<&'static Documented> {
+        self.documented.iter().find(|documented| documented.tool == tool)
+    }
+}
+
 impl Profile {
     pub fn surface(self) -> Surface {
         use ToolName as Tool;
@@ -102,18 +193,21 @@ impl Profile {
             server_name: "skillcell",
             tools: Tool::ALL.to_vec(),
             dotted_names: false,
-            skill_purpose: None,
+            documented: &[],
             skill_header: true,
             instructions: None,
             catalog: CatalogPlace::Both,
             format: CatalogFormat::List,
             max_characters: Some(MAX_CHARACTERS),
+            max_instructions: MAX_INSTRUCTIONS,
             duplicates: Duplicates::Refuse,
             only_model: None,
             short_uris: false,
             notify_on: NotifyOn::OtherAnswers,
             all_roots: false,
             only_declared_scripts: false,
+            always_query: false,
+            skills_per_page: SKILLS_PER_PAGE,
         };
         match self {
             Self::Unified => unified,
@@ -121,16 +215,19 @@ impl Profile {
                 server_name: "sk-mcp",
                 tools: vec![Tool::SkillsList, Tool::SkillsSearch],
                 dotted_names: true,
+                documented: SK,
                 instructions: Some(
                     "Use skills.list for exhaustive metadata of every skill, and skills.search for targeted lookups.",
                 ),
                 catalog: CatalogPlace::None,
                 only_model: Some(SkillModel::Folder),
                 notify_on: NotifyOn::EveryChange,
+                skills_per_page: usize::MAX,
                 ..unified
             },
             Self::Ccski => Surface {
                 tools: vec![Tool::Skill],
+                documented: CCSKI,
                 catalog: CatalogPlace::Description,
                 max_characters: None,
                 all_roots: true,
@@ -138,7 +235,7 @@ impl Profile {
             },
             Self::Skilljack => Surface {
                 tools: vec![Tool::Skill, Tool::SkillResource],
-                skill_purpose: Some("Load and activate an Agent Skill by name. Returns the full SKILL.md content."),
+                documented: SKILLJACK,
                 skill_header: false,
                 catalog: CatalogPlace::Description,
                 format: CatalogFormat::Xml,
@@ -148,7 +245,13 @@ impl Profile {
                 notify_on: NotifyOn::SkillFiles,
                 ..unified
             },
-            Self::Sx => Surface { tools: vec![Tool::ReadSkill, Tool::Query], catalog: CatalogPlace::None, ..unified },
+            Self::Sx => Surface {
+                tools: vec![Tool::ReadSkill, Tool::Query],
+                documented: SX,
+                catalog: CatalogPlace::None,
+                always_query: true,
+                ..unified
+            },
             Self::SkillsMcp => Surface {
                 tools: vec![
                     Tool::GetSkill,

@@ -2,7 +2,7 @@
 
 use crate::catalog_text::{Entry, catalog_text, plain_line};
 use crate::resources;
-use crate::surface::{CatalogFormat, MAX_CHARACTERS, Surface};
+use crate::surface::{CatalogFormat, Surface};
 use crate::tools::ToolName;
 use bindings::types::Summary;
 use catalog::{Index, Listed};
@@ -46,8 +46,7 @@ impl Texts {
         };
         let introduction = introduction(surface);
         let instructions = if surface.catalog.in_instructions() {
-            let max = surface.max_characters.unwrap_or(MAX_CHARACTERS);
-            format!("{introduction}\n\n{}", catalog(Some(max), introduction.chars().count() + 2))
+            format!("{introduction}\n\n{}", catalog(Some(surface.max_instructions), introduction.chars().count() + 2))
         } else if index.skills.is_empty() {
             format!("{introduction}\n\n{}", catalog(None, 0))
         } else {

@@ -26,6 +26,7 @@ use rmcp::model::{self, JsonObject, MetaObject, ToolAnnotations};
 use rmcp::object;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 
@@ -146,7 +147,8 @@ impl ToolName {
 
     /// Returns the description without what [`Tool::customize`] adds. Hints name only tools that the surface offers.
     pub fn description(self, surface: &Surface) -> String {
-        let purpose = surface.skill_purpose.filter(|_| self == Self::Skill).unwrap_or(self.entry().purpose);
+        let documented = surface.documented_for(self).and_then(|documented| documented.purpose);
+        let purpose = documented.unwrap_or(self.entry().purpose);
         let offered = |(other, _): &&(Self, &str)| surface.tools.contains(other);
         let hint = |(other, task): &(Self, &str)| format!("{task}, use {}", other.name_in(surface));
         let hints: Vec<String> = self.entry().hints.iter().filter(offered).map(hint).collect();
@@ -161,6 +163,9 @@ impl ToolName {
         tool.description = Some(self.description(surface).into());
         tool.output_schema = tool.output_schema.filter(|_| structured);
         (entry.customize)(&mut tool, server, texts);
+        for (argument, text) in surface.documented_for(self).map_or(&[][..], |documented| documented.arguments) {
+            Arc::make_mut(&mut tool.input_schema)["properties"][argument]["description"] = json!(text);
+        }
         tool
     }
 

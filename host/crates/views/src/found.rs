@@ -5,7 +5,7 @@ use base::printable::visible;
 use bindings::catalog::{
     Answer as Found, Argument, Asset, Candidate, Execution, FoundSkill, LookupKind, Script, ScriptLimits,
 };
-use bindings::types::{Location, SkillModel};
+use bindings::types::{Location, SkillModel, Summary};
 use catalog::{AskError, Catalog};
 use guests::call::Broken;
 use guests::engine::EngineInstance;
@@ -23,6 +23,9 @@ pub enum FoundView {
     NoMatch {
         no_match: bool,
         message: &'static str,
+        /// The skills that come closest, best first.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nearest: Option<Vec<NearestView>>,
     },
     Ambiguous {
         ambiguous: bool,
@@ -59,6 +62,13 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
+/// A skill that does not match well enough.
+#[derive(Serialize)]
+pub struct NearestView {
+    skill_path: String,
+    description: String,
+}
+
 #[derive(Serialize)]
 pub struct CandidateView {
     skill_path: String,
@@ -79,7 +89,9 @@ impl FoundView {
         let assets = |assets: Vec<Asset>| assets.into_iter().map(asset).collect();
         let scripts = |scripts: Vec<Script>| scripts.into_iter().map(ScriptView::from).collect();
         match found {
-            Found::NoMatch => Self::NoMatch { no_match: true, message: "No skill matches the given context." },
+            Found::NoMatch => {
+                Self::NoMatch { no_match: true, message: "No skill matches the given context.", nearest: None }
+            }
             Found::Ambiguous(candidates) => Self::Ambiguous {
                 ambiguous: true,
                 candidates: candidates.into_iter().map(CandidateView::from).collect(),
@@ -101,16 +113,21 @@ impl FoundView {
 }
 
 impl FoundView {
-    /// The answer as a person on this machine sees it.
+    /// The answer to a task as a person on this machine sees it.
     pub async fn local(
         found: Found,
+        task: String,
         catalog: &Catalog,
         options: &Options,
         roots: &[SkillRoot],
     ) -> Result<Self, AskError> {
         let address = match &found {
             Found::Matched(found) => found.candidate.address.clone(),
-            _ => return Ok(Self::plain(found)),
+            Found::Ambiguous(_) => return Ok(Self::plain(found)),
+            Found::NoMatch => {
+                let nearest = catalog.rank_all(move |ranker, _| ranker.nearest(&task, MAX_NEAREST)).await?;
+                return Ok(Self::plain(found).with_nearest(nearest));
+            }
         };
         let asked = catalog.ask_all(move |engine, snapshot| OnDisk::of(engine, snapshot, &address));
         let view = Self::plain(found);
@@ -121,6 +138,23 @@ impl FoundView {
                 on_disk.add_to(view, folder, |file| options.runtime_of(file, Audience::Local))
             }
         })
+    }
+
+    /// Adds the skills that come closest to a task that none matches, and what to do next.
+    pub fn with_nearest(mut self, skills: Vec<Summary>) -> Self {
+        if let Self::NoMatch { message, nearest, .. } = &mut self {
+            *message = if skills.is_empty() {
+                "No skill matches the given context. Describe the task in other words, or work without a skill."
+            } else {
+                "No skill matches the given context. If one of `nearest` fits, call again with its skill_path; otherwise work without a skill."
+            };
+            let view = |skill: Summary| NearestView {
+                skill_path: visible(skill.address),
+                description: visible(skill.description),
+            };
+            *nearest = Some(skills.into_iter().map(view).collect());
+        }
+        self
     }
 
     /// Adds files, and the scripts among them that the skill does not declare. `runtime` names what runs a script.
@@ -143,6 +177,9 @@ impl FoundView {
     }
 }
 
+/// Skills named when none matches.
+pub const MAX_NEAREST: u32 = 5;
+
 /// The most files named in an answer.
 const MAX_FILES: usize = 50;
 
@@ -160,6 +197,11 @@ impl OnDisk {
         let belonging = engine.files_of(&skill.summary.file)?;
         let opened = belonging.and_then(|belonging| files::open(snapshot, &belonging));
         Ok(Some(Self { skill, files: opened.map(|opened| opened.files).unwrap_or_default(), limits }))
+    }
+
+    /// The first files, relative to its folder.
+    pub fn into_files(self) -> Vec<String> {
+        self.files.into_iter().take(MAX_FILES).map(|file| visible(file.path)).collect()
     }
 
     /// Adds the files to an answer. `folder` is where they are, and `runtime` names what runs a script.

@@ -15,6 +15,9 @@ pub struct ListOptions {
     pub query: Option<String>,
     pub with_bodies: bool,
     pub model: Option<SkillModel>,
+    /// How many to skip.
+    pub offset: u32,
+    pub max_skills: usize,
     /// Maximum JSON for skills, in bytes.
     pub max_bytes: usize,
     pub max_problems: u32,
@@ -23,7 +26,15 @@ pub struct ListOptions {
 impl ListOptions {
     /// Every skill and every problem.
     pub fn everything() -> Self {
-        Self { query: None, with_bodies: false, model: None, max_bytes: usize::MAX, max_problems: u32::MAX }
+        Self {
+            query: None,
+            with_bodies: false,
+            model: None,
+            offset: 0,
+            max_skills: usize::MAX,
+            max_bytes: usize::MAX,
+            max_problems: u32::MAX,
+        }
     }
 }
 
@@ -34,7 +45,7 @@ pub struct ListView {
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ProblemView>,
-    /// Including those that do not fit.
+    /// Including those on other pages.
     #[serde(skip)]
     pub total: usize,
 }
@@ -47,20 +58,20 @@ impl ListView {
         options: ListOptions,
         more: Vec<Problem>,
     ) -> Result<Self, AskError> {
-        let ListOptions { query, with_bodies, model, max_bytes, max_problems } = options;
+        let ListOptions { query, with_bodies, model, offset, max_skills, max_bytes, max_problems } = options;
         let asked = catalog.ask_all(move |engine, _| {
             let mut skills: Vec<SkillView> = Vec::new();
-            let (mut start, mut bytes) = (0, 0);
+            let (mut start, mut bytes) = (offset, 0);
             loop {
                 let page = engine.skills(query.as_deref(), model, start, PAGE)?;
                 let mut is_last = page.skills.len() < PAGE as usize;
-                start += PAGE;
+                start = start.saturating_add(PAGE);
                 for skill in page.skills {
                     // One body at a time: the next may not fit.
                     let body = if with_bodies { Some(engine.body(&skill.file)?) } else { None };
                     let skill = SkillView { body, ..skill.into() };
                     bytes += skill.json_length();
-                    if bytes > max_bytes && !skills.is_empty() {
+                    if skills.len() == max_skills || bytes > max_bytes && !skills.is_empty() {
                         is_last = true;
                         break;
                     }
@@ -74,8 +85,12 @@ impl ListView {
         let (skills, total, mut problems) = asked.await?;
         problems.extend(more);
         problems.truncate(max_problems as usize);
-        let omitted = total.saturating_sub(skills.len());
-        let note = (omitted > 0).then(|| format!("{omitted} more skills do not fit: narrow `query`"));
+        let next = offset as usize + skills.len();
+        let note = match total.saturating_sub(next) {
+            0 if next > total => Some(format!("there are only {total}: `offset` is too large")),
+            0 => None,
+            left => Some(format!("{left} more: call again with `offset` {next}, or narrow `query`")),
+        };
         let of_files = problems.into_iter().map(|problem| ProblemView::new(problem, roots));
         // First, because it concerns the order of all skills.
         let problems = catalog.scorer_problems().into_iter().map(ProblemView::from).chain(of_files).collect();

@@ -12,29 +12,34 @@ use bindings::library::{Oversize, ReadError};
 use call::Call;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use views::found::OnDisk;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct GetAsset {
-    /// Path of the skill, as answers give it
     skill_path: String,
-    /// Path of the file below the skill's resource folder, such as `assets/logo.svg`
     file: String,
 }
 
 impl Tool for GetAsset {
     const NAME: &'static str = "get_asset";
     const TITLE: &'static str = "Read a declared file of a skill";
-    const PURPOSE: &'static str = "Read one file that a skill declares or inherits: a template, an example, a reference, or a \
-        script. Use it when a skill's `assets` or `scripts` name a file.";
-    const HINTS: Hints = &[(ToolName::SkillResource, "read any file or folder of a skill")];
+    const PURPOSE: &'static str = "Read a file that a skill's `assets` or `scripts` name.";
+    const HINTS: Hints = &[(ToolName::SkillResource, "read its other files")];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let Self { skill_path: skill, file } = self;
         let (name, path) = (skill.clone(), file.clone());
+        let lists_files = !server.surface.only_declared_scripts;
         let asked = server.catalog.ask_fresh(
             move |engine, snapshot| {
                 let mut found = match engine.asset_of(&name, &path)? {
                     Ok(found) => found,
+                    Err(AssetError::NoFile(declared)) => {
+                        let on_disk = OnDisk::of(engine, snapshot, &name)?;
+                        let files = on_disk.map(OnDisk::into_files).filter(|_| lists_files).unwrap_or_default();
+                        let more: Vec<String> = files.into_iter().filter(|file| !declared.contains(file)).collect();
+                        return Ok(Err(AssetError::NoFile([declared, more].concat())));
+                    }
                     Err(error) => return Ok(Err(error)),
                 };
                 let settings = engine.settings_of(found.asset.folder.root)?;
@@ -115,9 +120,7 @@ pub fn traversal(file: &str) -> String {
 fn not_found(skill: &str, file: &str, offered: &[String]) -> String {
     let (skill, file) = (printable(skill), printable(file));
     match offered {
-        [] => format!(
-            "asset `{file}` not found in `{skill}`, which declares no files\nhint: its instructions say which files it has"
-        ),
+        [] => format!("asset `{file}` not found in `{skill}`, which has no files"),
         _ => format!("asset `{file}` not found in `{skill}`\nhint: it offers {}", quoted(offered)),
     }
 }

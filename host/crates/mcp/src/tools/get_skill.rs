@@ -11,28 +11,23 @@ use guests::engine::EngineInstance;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
-use views::found::{FoundView, OnDisk};
+use views::found::{FoundView, MAX_NEAREST, OnDisk};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct GetSkill {
-    /// The task in a sentence or two, in English or French
     context: String,
-    /// The candidate to take, from an ambiguous answer or a list
     skill_path: Option<String>,
-    /// Put the contents of small text assets into the answer
     include_assets: Option<bool>,
 }
 
 impl Tool for GetSkill {
     const NAME: &'static str = "get_skill";
     const TITLE: &'static str = "Get the skill for a task";
-    const PURPOSE: &'static str = "Get the team's instructions for a task, with everything they inherit. Call it before you \
-        begin work: describe the task in `context` and follow what comes back. If the answer is `ambiguous`, call again \
-        with the `skill_path` of one candidate.";
+    const PURPOSE: &'static str = "Call this before a task: it finds the team's instructions for it. If `ambiguous`, call \
+        again with the `skill_path` of a candidate.";
     const HINTS: Hints = &[
-        (ToolName::Skill, "load a skill whose name you know"),
-        (ToolName::SkillsSearch, "look for a word"),
         (ToolName::RunScript, "run one of its `scripts` with arguments and files"),
+        (ToolName::Skill, "load one by name"),
     ];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
@@ -50,7 +45,11 @@ impl Tool for GetSkill {
                     }
                     _ => None,
                 };
-                Ok((found, limit, on_disk, Arc::clone(snapshot)))
+                let nearest = match &found {
+                    Ok(Found::NoMatch) if with_files => Some(ranker.nearest(&request.context, MAX_NEAREST)?),
+                    _ => None,
+                };
+                Ok((found, limit, on_disk, nearest, Arc::clone(snapshot)))
             },
             // An answer without a match depends on all files.
             |(found, ..)| match found {
@@ -58,7 +57,7 @@ impl Tool for GetSkill {
                 _ => None,
             },
         );
-        let (found, limit, on_disk, snapshot) = Box::pin(asked).await.map_err(failed)?;
+        let (found, limit, on_disk, nearest, snapshot) = Box::pin(asked).await.map_err(failed)?;
         call.usage.record_all(found.as_ref().ok().map(|found| event(found, context, chosen.is_some())));
         let inline = |asset: &Asset| {
             let is_wanted = limit > 0 && !asset.binary;
@@ -68,12 +67,13 @@ impl Tool for GetSkill {
             Err(error) => answer::no_skill(chosen.as_deref().unwrap_or_default(), &error),
             Ok(found) => {
                 let view = FoundView::new(found, inline);
-                answer::json(&match on_disk {
-                    Some(on_disk) => {
+                answer::json(&match (on_disk, nearest) {
+                    (Some(on_disk), _) => {
                         let folder = server.shown_folder(&on_disk.skill);
                         on_disk.add_to(view, folder, |file| server.scripts.runtime_of(file, server.audience()))
                     }
-                    None => view,
+                    (None, Some(nearest)) => view.with_nearest(nearest),
+                    (None, None) => view,
                 })
             }
         })

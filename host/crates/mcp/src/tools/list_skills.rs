@@ -17,17 +17,14 @@ const MAX_DEPTH: u32 = 32;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ListSkills {
-    /// Only this category, such as `ui` or `api/_index`
     path: Option<String>,
 }
 
 impl Tool for ListSkills {
     const NAME: &'static str = "list_skills";
     const TITLE: &'static str = "Browse skills as a tree";
-    const PURPOSE: &'static str = "Browse the skills as a tree of categories, with what each is for. Use it to get an \
-        overview, or with `path` to see one category.";
-    const HINTS: Hints =
-        &[(ToolName::GetSkill, "get instructions for a task"), (ToolName::SkillsList, "get a flat list")];
+    const PURPOSE: &'static str = "Browse the skills as a tree of categories.";
+    const HINTS: Hints = &[(ToolName::SkillsList, "get a flat list")];
 
     async fn call(self, server: &Server, _: &Call) -> Result<Answer> {
         let path = self.path.clone();

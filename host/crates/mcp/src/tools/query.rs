@@ -19,26 +19,23 @@ const MAX_LENGTH: usize = 4_000;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Query {
-    /// Natural language query describing what you want to know
     query: String,
-    /// Service to query
     integration: String,
 }
 
 impl Tool for Query {
     const NAME: &'static str = "query";
     const TITLE: &'static str = "Ask GitHub, CircleCI or Linear";
-    const PURPOSE: &'static str = "Query integrated services (GitHub, CircleCI, Linear) in natural language about the \
-        repository of the working folder: pull requests, reviews, checks, builds, issues. Ask one thing at a time; \
-        repository, branch and commit are known. A question that is not understood is answered with those that are.";
-    const HINTS: Hints = &[(ToolName::SkillsSearch, "find what skills say")];
+    const PURPOSE: &'static str = "Ask a service about the current repository: pull requests, checks, builds, issues.";
+    const HINTS: Hints = &[(ToolName::SkillsSearch, "search skills")];
 
     fn annotations() -> ToolAnnotations {
         read_only().open_world(true)
     }
 
     fn customize(tool: &mut model::Tool, server: &Shared, _: &Texts) {
-        let names = server.integrations.options().names();
+        let options = server.integrations.options();
+        let names = if server.surface.always_query { options.names() } else { options.askable_names() };
         if !names.is_empty() {
             Arc::make_mut(&mut tool.input_schema)["properties"]["integration"]["enum"] = json!(names);
         }

@@ -12,17 +12,14 @@ use std::sync::Arc;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ReadSkill {
-    /// Name of the skill to read
     name: String,
 }
 
 impl Tool for ReadSkill {
     const NAME: &'static str = "read_skill";
     const TITLE: &'static str = "Read a skill with its file references";
-    const PURPOSE: &'static str = "Read a skill's full instructions and content by name, with `@file` references resolved to \
-        absolute paths (URIs over HTTP). Use it when you want to open the files that a skill mentions yourself.";
-    const HINTS: Hints =
-        &[(ToolName::Skill, "load a skill as it is written"), (ToolName::GetSkill, "find one for a task")];
+    const PURPOSE: &'static str = "Read a skill by name, with its `@file` references as paths.";
+    const HINTS: Hints = &[(ToolName::Skill, "load it as it is written")];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         let (name, limit) = (self.name.clone(), server.terms.operator.max_size_bytes);

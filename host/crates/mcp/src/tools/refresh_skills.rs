@@ -19,8 +19,7 @@ pub struct RefreshSkills {}
 impl Tool for RefreshSkills {
     const NAME: &'static str = "refresh_skills";
     const TITLE: &'static str = "Refresh the skills now";
-    const PURPOSE: &'static str = "Apply changes on disk now, and report how many skills there are. Edits on this \
-        machine are noticed without it, so use it only when the user says that a change does not show.";
+    const PURPOSE: &'static str = "Rescan disk and repositories now, if a change does not show.";
 
     fn annotations() -> ToolAnnotations {
         read_only().read_only(false).open_world(true)

@@ -16,19 +16,15 @@ const MAX_LOGGED_CHARACTERS: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ReportUsage {
-    /// Path of the skill, as answers give it
     skill_path: String,
-    /// Whether it helped
     useful: bool,
-    /// What was missing or wrong
     comment: Option<String>,
 }
 
 impl Tool for ReportUsage {
     const NAME: &'static str = "report_usage";
     const TITLE: &'static str = "Report whether a skill helped";
-    const PURPOSE: &'static str = "Report whether a skill was useful, after you worked with it. It helps the team to improve \
-        its skills, and changes nothing for you.";
+    const PURPOSE: &'static str = "Report whether a skill helped.";
 
     fn annotations() -> ToolAnnotations {
         read_only().read_only(false).idempotent(false)

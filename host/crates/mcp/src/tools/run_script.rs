@@ -24,29 +24,21 @@ use views::run::{RunView, policy_view};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct RunScript {
-    /// Path of the skill, as answers give it
     skill_path: String,
-    /// Path of the script below the skill, such as `scripts/check.py`
     file: String,
-    /// Named arguments, if the script declares them
-    #[serde(default)]
     args: Option<BTreeMap<String, String>>,
-    /// Command-line arguments
     #[schemars(length(max = 256))]
     argv: Option<Vec<String>>,
-    /// Standard input
     stdin: Option<String>,
-    /// Input files for its working folder; each has a relative path and one of text, base64 or uri
+    /// Each with one of text, base64, uri
     #[schemars(length(max = 16))]
     files: Option<Vec<FileArgument>>,
-    /// Patterns of files wanted back, such as `out/**`; else all it created or changed
+    /// Patterns of files wanted back
     #[schemars(length(max = 64))]
     outputs: Option<Vec<String>>,
-    /// Folder below `cwd` that also gets the output files, if granted
     save_to: Option<String>,
-    /// Absolute path of the project, which it sees as /work if granted
+    /// Project folder, if granted
     cwd: Option<PathBuf>,
-    /// Only report what it would get; run nothing
     dry_run: Option<bool>,
 }
 
@@ -61,10 +53,9 @@ pub struct FileArgument {
 impl Tool for RunScript {
     const NAME: &'static str = "run_script";
     const TITLE: &'static str = "Run a script of a skill";
-    const PURPOSE: &'static str = "Run a script of a skill in a sandbox. Pass command-line arguments in `argv`, as its usage or \
-        the skill says, and input files in `files`: it starts in a folder with them and the skill's files, and the files it \
-        writes come back.";
-    const HINTS: Hints = &[(ToolName::GetAsset, "read a script with `execution: claude` and run it yourself")];
+    const PURPOSE: &'static str = "Run a script of a skill in a sandbox. Pass its command-line arguments in `argv` and input \
+        files in `files`; files that it writes come back.";
+    const HINTS: Hints = &[(ToolName::GetAsset, "read one with `execution: claude`")];
 
     /// A script may write where the operator lets it, and reach the hosts that were granted.
     fn annotations() -> ToolAnnotations {

@@ -13,16 +13,14 @@ use serde::Deserialize;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Skill {
-    /// Name of the skill to load, as the catalog lists it
     name: String,
 }
 
 impl Tool for Skill {
     const NAME: &'static str = "skill";
     const TITLE: &'static str = "Load a skill";
-    const PURPOSE: &'static str = "Load a skill by name to get specialized instructions.";
-    const HINTS: Hints =
-        &[(ToolName::GetSkill, "get the skill for a task"), (ToolName::SkillsSearch, "find one by a word")];
+    const PURPOSE: &'static str = "Load a skill by its name.";
+    const HINTS: Hints = &[(ToolName::GetSkill, "find one for a task")];
 
     fn customize(tool: &mut model::Tool, _: &Shared, texts: &Texts) {
         if let (Some(description), Some(catalog)) = (&mut tool.description, &texts.tool_catalog) {

@@ -27,18 +27,16 @@ const MAX_QUOTED: usize = 20;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct SkillResource {
-    /// Name of the skill
     skill: String,
-    /// File or folder below the skill's directory; empty for the list of files; or the `uri` of a file that a script wrote
     path: String,
 }
 
 impl Tool for SkillResource {
     const NAME: &'static str = "skill-resource";
     const TITLE: &'static str = "Read files of a skill";
-    const PURPOSE: &'static str = "Read files within a skill's directory (scripts, references, assets, snippets). `path` is a \
-        file, a folder (all files below it), or empty for the list of files. Use it when a skill you loaded mentions a file.";
-    const HINTS: Hints = &[(ToolName::Skill, "load the skill itself"), (ToolName::RunScript, "run a script")];
+    const PURPOSE: &'static str = "Read files of a skill: `path` is a file, a folder, empty for a list, or the `uri` of a \
+        file that a script wrote.";
+    const HINTS: Hints = &[(ToolName::Skill, "load the skill itself")];
 
     async fn call(self, server: &Server, call: &Call) -> Result<Answer> {
         if kept::is_run_uri(&self.path) {

@@ -2,14 +2,16 @@
 
 use super::{Hints, Tool, ToolName};
 use crate::answer::{self, Answer, MAX_BYTES, Result, failed};
-use crate::server::Server;
+use crate::server::{Server, Shared};
+use crate::texts::Texts;
 use base::printable::counted;
 use call::Call;
-use rmcp::model::JsonObject;
+use rmcp::model::{self, JsonObject};
 use rmcp::object;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use views::list::{ListOptions, ListView};
 
 /// The most problems in one answer.
@@ -18,20 +20,17 @@ const MAX_PROBLEMS: u32 = 50;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillsList {
-    /// Optional substring filter applied to install name, meta.name, or description
     query: Option<String>,
-    /// Include the SKILL.md body (minus YAML front-matter) in the structured payload
     include_body: Option<bool>,
+    offset: Option<u32>,
 }
 
 impl Tool for SkillsList {
     const NAME: &'static str = "skills_list";
     const DOTTED_NAME: &'static str = "skills.list";
     const TITLE: &'static str = "List all skills";
-    const PURPOSE: &'static str = "List every skill with name, description and path, optionally only those whose name or \
-        description contains `query`. Use it for complete metadata.";
-    const HINTS: Hints =
-        &[(ToolName::SkillsSearch, "find text inside skills"), (ToolName::GetSkill, "get the skill for a task")];
+    const PURPOSE: &'static str = "List all skills, or those whose name or description contains `query`.";
+    const HINTS: Hints = &[(ToolName::GetSkill, "get the one for a task")];
 
     fn output_schema() -> Option<JsonObject> {
         let mut skill = skill_schema();
@@ -59,10 +58,19 @@ impl Tool for SkillsList {
         }))
     }
 
+    fn customize(tool: &mut model::Tool, server: &Shared, _: &Texts) {
+        if server.surface.skills_per_page == usize::MAX {
+            let properties = Arc::make_mut(&mut tool.input_schema)["properties"].as_object_mut();
+            properties.expect("a schema of an object has properties").remove("offset");
+        }
+    }
+
     async fn call(self, server: &Server, _: &Call) -> Result<Answer> {
         let options = ListOptions {
             query: self.query,
             with_bodies: self.include_body.unwrap_or_default(),
+            offset: self.offset.unwrap_or_default(),
+            max_skills: server.surface.skills_per_page,
             model: server.surface.only_model,
             max_bytes: MAX_BYTES,
             max_problems: MAX_PROBLEMS,

@@ -15,10 +15,8 @@ use views::search::{DEFAULT_LIMIT, MAX_HITS, SearchError, SearchView};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct SkillsSearch {
-    /// Keywords to match (all whitespace-separated tokens must be present)
     #[schemars(length(min = 1))]
     query: String,
-    /// Maximum number of hits
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = MAX_HITS))]
     limit: u32,
@@ -32,10 +30,8 @@ impl Tool for SkillsSearch {
     const NAME: &'static str = "skills_search";
     const DOTTED_NAME: &'static str = "skills.search";
     const TITLE: &'static str = "Search the text of skills";
-    const PURPOSE: &'static str = "Find skills whose name, description or text contains every word of `query`, with an \
-        excerpt around the first match. Use it when you know a word that must occur.";
-    const HINTS: Hints =
-        &[(ToolName::GetSkill, "get the skill for a task"), (ToolName::Skill, "load one that you found")];
+    const PURPOSE: &'static str = "Find skills that contain every word of `query`.";
+    const HINTS: Hints = &[(ToolName::GetSkill, "get the one for a task")];
 
     fn output_schema() -> Option<JsonObject> {
         let mut hit = skill_schema();
