@@ -1,4 +1,4 @@
-//! Compiles the guests to WebAssembly and from there to native code, and packs the bundled skills.
+//! Compiles the guests to WebAssembly and from there to native code, compresses the runtimes, and packs the bundled skills.
 
 mod guests;
 mod manifest;
@@ -39,6 +39,13 @@ fn main() {
         guests::build(&[package]);
         precompile_plugins(&components, &[package]);
     }
+    for runtime in &runtimes {
+        let name = runtime.native();
+        match runtime.package {
+            Some(_) => compress(&std::fs::read(out.join(&name)).expect("it was just written"), &out.join(&name)),
+            None => compress(bashkit_cpython_wasm::cwasm_bytes(), &out.join(&name)),
+        }
+    }
     let write = |name: &str, text: String| std::fs::write(out.join(name), text).expect("cargo's folder is writable");
     write("tables.rs", manifest::tables(&runtimes, &scorers, &integrations));
     write("bundled.rs", bundled(&guests::workspace().join("fixtures/skills")));
@@ -60,6 +67,12 @@ fn precompile(mut config: wasmtime::Config, component: &Path, native: &Path) {
     let code = engine.precompile_component(&bytes).expect("a valid component");
     std::fs::write(native, code).expect("cargo's folder is writable");
     std::fs::write(note, made_from).expect("cargo's folder is writable");
+}
+
+/// Runtimes make up most of the binary, and a process that runs a script decompresses one in some 30 ms.
+fn compress(code: &[u8], native: &Path) {
+    let compressed = zstd::bulk::compress(code, 12).expect("memory for the runtime");
+    std::fs::write(native.with_extension("cwasm.zst"), compressed).expect("cargo's folder is writable");
 }
 
 /// Rust source for a list of all files below a folder, sorted, with their bytes.

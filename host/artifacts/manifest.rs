@@ -13,7 +13,7 @@ pub struct Manifest {
     #[serde(default)]
     aliases: Vec<String>,
     service: Option<Service>,
-    /// The cargo package, unless the guest comes compiled in a crate of its own.
+    /// The cargo package, except for CPython, which comes compiled in a crate of its own.
     #[serde(skip)]
     pub package: Option<String>,
     /// Whether it is built with another guest as a library.
@@ -59,23 +59,22 @@ pub fn read(folder: &Path) -> Vec<Manifest> {
 
 impl Manifest {
     /// The file of its native code, below the build folder.
-    pub fn native(&self) -> Option<String> {
-        self.package.as_ref().map(|package| format!("{}.cwasm", package.replace('-', "_")))
-    }
-
-    /// Rust source for its native code.
-    fn code(&self) -> Option<String> {
-        self.native().map(|native| format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{native}\"))"))
+    pub fn native(&self) -> String {
+        format!("{}.cwasm", self.package.as_ref().unwrap_or(&self.name).replace('-', "_"))
     }
 }
 
 /// Rust source for the tables of all bundled guests.
 pub fn tables(runtimes: &[Manifest], scorers: &[Manifest], integrations: &[Manifest]) -> String {
-    let compiled = |manifest: &Manifest| manifest.code().unwrap_or_else(|| panic!("{} has a package", manifest.name));
+    let bytes = |file: String| format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
+    let compiled = |manifest: &Manifest| bytes(manifest.native());
     let runtime = |manifest: &Manifest| {
-        let Manifest { name, extensions, aliases, .. } = manifest;
-        let code = manifest.code().map_or("None".to_owned(), |code| format!("Some({code})"));
-        format!("Runtime {{ name: {name:?}, extensions: &{extensions:?}, aliases: &{aliases:?}, code: {code} }},")
+        let Manifest { name, extensions, aliases, package, .. } = manifest;
+        let (compressed, is_cpython) = (bytes(format!("{}.zst", manifest.native())), package.is_none());
+        format!(
+            "Runtime {{ name: {name:?}, extensions: &{extensions:?}, aliases: &{aliases:?}, is_cpython: {is_cpython}, \
+             compressed: {compressed} }},"
+        )
     };
     let scorer = |manifest: &Manifest| format!("Scorer {{ name: {:?}, code: {} }},", manifest.name, compiled(manifest));
     let integration = |manifest: &Manifest| {

@@ -2,6 +2,8 @@
 
 pub mod compiler;
 
+use std::io;
+
 /// The engine as native code for this target.
 pub static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm"));
 
@@ -12,8 +14,18 @@ pub struct Runtime {
     pub extensions: &'static [&'static str],
     /// Commands that other servers would start for such scripts.
     pub aliases: &'static [&'static str],
-    /// Native code for this target. Missing for Python, which comes compiled in its own crate.
-    pub code: Option<&'static [u8]>,
+    /// CPython is a core module, which its crate compiles with its own settings; the others are components.
+    pub is_cpython: bool,
+    /// Native code for this target, compressed with zstd.
+    pub compressed: &'static [u8],
+}
+
+impl Runtime {
+    /// Decompresses the native code.
+    pub fn code(&self) -> io::Result<Vec<u8>> {
+        let size = zstd::zstd_safe::get_frame_content_size(self.compressed).ok().flatten();
+        zstd::bulk::decompress(self.compressed, usize::try_from(size.unwrap_or_default()).unwrap_or_default())
+    }
 }
 
 /// A bundled scorer.

@@ -27,8 +27,8 @@ pub(crate) struct NativeCode(Cow<'static, [u8]>);
 
 impl NativeCode {
     /// `code` was compiled by the build script and is embedded in this binary.
-    pub fn bundled(code: &'static [u8]) -> Self {
-        Self(Cow::Borrowed(code))
+    pub fn bundled(code: impl Into<Cow<'static, [u8]>>) -> Self {
+        Self(code.into())
     }
 
     /// `code` was just returned by the compiler of this process.

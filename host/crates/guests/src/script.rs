@@ -10,6 +10,7 @@ pub use cpython::{argv as python_argv, mount as mount_python};
 pub use load::Role;
 pub use run::{Finished, Job};
 
+use crate::cache::NativeCode;
 use crate::executor::Executor;
 use crate::imports;
 use crate::load::{LoadError, World};
@@ -20,6 +21,7 @@ use sandbox::state::ScriptState;
 use sandbox::{gate, p1};
 use skillcell_artifacts::RUNTIMES;
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use wasmtime::component::{self, Component};
 use wasmtime::{Engine, InstancePre, Linker, Store};
@@ -54,12 +56,16 @@ impl Language {
 
     /// CPython comes in a separate crate, and needs its library among the files of a script.
     pub fn is_cpython(self) -> bool {
-        RUNTIMES[self.0].code.is_none()
+        RUNTIMES[self.0].is_cpython
     }
 
-    /// Native code for this target.
-    pub fn code(self) -> &'static [u8] {
-        RUNTIMES[self.0].code.unwrap_or_else(bashkit_cpython_wasm::cwasm_bytes)
+    /// Native code for this target, as it is embedded.
+    pub fn compressed(self) -> &'static [u8] {
+        RUNTIMES[self.0].compressed
+    }
+
+    fn code(self) -> io::Result<NativeCode> {
+        RUNTIMES[self.0].code().map(NativeCode::bundled)
     }
 }
 
@@ -146,16 +152,16 @@ impl ScriptWorld {
         failure.map_or(Ok(world), Err)
     }
 
-    /// Returns a bundled runtime. The first call loads it, which takes some milliseconds.
+    /// Returns a bundled runtime. The first call loads it, which takes some 50 ms.
     pub fn bundled(&self, language: Language) -> Result<Guest, LoadError> {
         let load = || {
-            let name = language.name();
+            let code = language.code()?;
             if language.is_cpython() {
-                return cpython::load(&self.this).map_err(|error| World::SCRIPT_RUNTIME.bundled_error(name, &error));
+                return cpython::load(&code, &self.this);
             }
-            let link = |component: &Component| self.link_runtime(component);
-            World::SCRIPT_RUNTIME.load_bundled(&self.executor, name, language.code(), link)
+            self.link_runtime(&code.component(&self.executor.engine)?)
         };
+        let load = || load().map_err(|error| World::SCRIPT_RUNTIME.bundled_error(language.name(), &error));
         self.bundled[language.0].get_or_init(load).clone()
     }
 

@@ -82,7 +82,7 @@ fn list_runtimes(config: &Config, world: &ScriptWorld) -> Vec<Plugin> {
     };
     let bundled = Language::all().map(|language| {
         let problem = world.bundled(language).err().map(|error| error.for_audience(Audience::Local));
-        let plugin = Plugin::bundled(language.name(), World::ScriptRuntime, language.code(), true);
+        let plugin = Plugin::bundled(language.name(), World::ScriptRuntime, language.compressed(), true);
         used(&Runner::Bundled(language), Plugin { problem, ..plugin })
     });
     let component = |runner: &Runner| if let Runner::Component(path) = runner { Some(path.clone()) } else { None };

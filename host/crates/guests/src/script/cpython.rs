@@ -10,6 +10,7 @@ mod imports;
 mod nested;
 
 use super::{Guest, ScriptWorld, module_linker};
+use crate::cache::NativeCode;
 use bashkit_cpython_wasm::{STDLIB_PREFIX, STDLIB_ZIP, STDLIB_ZIP_PATH};
 use bytes::Bytes;
 use sandbox::files::Files;
@@ -50,9 +51,9 @@ pub fn argv(arguments: &[String], source: Option<&[u8]>) -> Vec<String> {
     ["python3"].iter().chain(boot).map(|text| (*text).to_owned()).chain(arguments.iter().cloned()).collect()
 }
 
-pub fn load(world: &Weak<ScriptWorld>) -> wasmtime::Result<Guest> {
+pub fn load(code: &NativeCode, world: &Weak<ScriptWorld>) -> wasmtime::Result<Guest> {
     let engine = Engine::new(&bashkit_cpython_wasm::engine_config())?;
-    let module = bashkit_cpython_wasm::load_module(&engine)?;
+    let module = code.module(&engine)?;
     let mut linker = module_linker(&engine)?;
     bridge::add_to_linker(&mut linker, world.clone())?;
     Ok(Guest::CPython(Arc::new(linker.instantiate_pre(&module)?)))
