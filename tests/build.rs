@@ -1,6 +1,6 @@
 //! Builds the guests that tests need.
 
-#[path = "../host/artifacts/guests.rs"]
+#[path = "../host/artifacts/components/guests.rs"]
 mod guests;
 
 fn main() {
@@ -11,7 +11,7 @@ fn main() {
         "tests/components",
         "Cargo.lock",
         ".cargo/config.toml",
-        "host/artifacts/guests.rs",
+        "host/artifacts/components/guests.rs",
     ]);
     let components = guests::build(&[
         "fragile-engine",

@@ -1,43 +1,30 @@
-//! Compiles the guests to WebAssembly and from there to native code, compresses the runtimes, and packs the bundled skills.
+//! Compiles the guests from WebAssembly to native code, compresses the runtimes, and packs the bundled skills.
 
-mod guests;
-mod manifest;
 #[path = "src/compiler.rs"]
 mod compiler;
+#[path = "components/guests.rs"]
+mod guests;
+#[path = "components/manifest.rs"]
+mod manifest;
 
-use manifest::Manifest;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 fn main() {
-    guests::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "plugins/integrations", "wit"]);
-    guests::depends_on(&["fixtures/skills", "Cargo.lock", ".cargo/config.toml"]);
-    println!("cargo::rerun-if-changed=guests.rs");
-    println!("cargo::rerun-if-changed=manifest.rs");
+    guests::depends_on(&["fixtures/skills"]);
     let out = PathBuf::from(guests::variable("OUT_DIR"));
+    let components = PathBuf::from(guests::variable("DEP_SKILLCELL_COMPONENTS_FOLDER"));
+    println!("cargo::rerun-if-changed={}", components.display());
+    println!("cargo::rerun-if-changed=components/manifest.rs");
     let plugins = guests::workspace().join("plugins");
-    let [runtimes, scorers, integrations] =
-        ["runtimes", "scorers", "integrations"].map(|kind| manifest::read(&plugins.join(kind)));
-    let all: Vec<&Manifest> = runtimes.iter().chain(&scorers).chain(&integrations).collect();
-    let packages = |on_others: bool| -> Vec<&str> {
-        let wanted = all.iter().filter(|manifest| manifest.builds_on_others == on_others);
-        wanted.filter_map(|manifest| manifest.package.as_deref()).collect()
-    };
-    let precompile_plugins = |components: &Path, packages: &[&str]| {
-        for package in packages {
-            let plugin = package.replace('-', "_");
-            let component = components.join(format!("{plugin}.wasm"));
-            precompile(compiler::script_config(), &component, &out.join(format!("{plugin}.cwasm")));
+    let [runtimes, scorers, integrations] = manifest::KINDS.map(|kind| manifest::read(&plugins.join(kind)));
+    let engine = components.join(manifest::component(manifest::ENGINE));
+    precompile(compiler::config(), &engine, &out.join("engine.cwasm"));
+    for plugin in runtimes.iter().chain(&scorers).chain(&integrations) {
+        if let Some(package) = &plugin.package {
+            let component = components.join(manifest::component(package));
+            precompile(compiler::script_config(), &component, &out.join(plugin.native()));
         }
-    };
-    let first = packages(false);
-    let components = guests::build(&[&["skillcell-engine"][..], &first].concat());
-    precompile(compiler::config(), &components.join("skillcell_engine.wasm"), &out.join("engine.cwasm"));
-    precompile_plugins(&components, &first);
-    // Last, because cargo builds the other guest as a library for these, in the place of its component.
-    for package in packages(true) {
-        guests::build(&[package]);
-        precompile_plugins(&components, &[package]);
     }
     for runtime in &runtimes {
         let name = runtime.native();

@@ -127,7 +127,7 @@ fn the_image_is_built_from_existing_files_and_with_the_right_compiler() {
     );
     // The program runs with the version of the C library that it was linked with.
     assert!(build.contains("bookworm") && run.contains("bookworm"), "{build} and {run}");
-    for script in ["host/artifacts/build.rs", "tests/build.rs"] {
+    for script in ["host/artifacts/build.rs", "host/artifacts/components/build.rs", "tests/build.rs"] {
         let all = text(script);
         let dependencies = all.split("depends_on(&[").skip(1).map(|rest| rest.split(']').next().unwrap());
         for path in dependencies.flat_map(|list| list.split(',')).map(|name| name.trim().trim_matches('"')) {

@@ -174,7 +174,7 @@ fn the_host_does_not_link_the_engine() {
 fn the_server_starts_no_process() {
     let starts = files_with("host", "Command::new(");
     // Only the build compiles guests with cargo, and only the demo starts itself as a server.
-    assert_eq!(starts, ["host/artifacts/guests.rs", "host/src/cli/demo/client.rs"]);
+    assert_eq!(starts, ["host/artifacts/components/guests.rs", "host/src/cli/demo/client.rs"]);
 }
 
 #[test]

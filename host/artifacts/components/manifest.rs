@@ -3,6 +3,17 @@
 use serde::Deserialize;
 use std::path::Path;
 
+/// The folders of bundled guests below `plugins`.
+pub const KINDS: [&str; 3] = ["runtimes", "scorers", "integrations"];
+
+/// The package of the engine, which has no manifest.
+pub const ENGINE: &str = "skillcell-engine";
+
+/// The file to which cargo compiles a package.
+pub fn component(package: &str) -> String {
+    format!("{}.wasm", package.replace('-', "_"))
+}
+
 #[derive(Deserialize)]
 pub struct Manifest {
     pub name: String,
