@@ -1,5 +1,5 @@
-//! The server of `skillcell ui`: a page with the catalog, single skills, the ranking of a task, the grants, the audit trail and
-//! the usage. It is read-only: nothing runs, nothing is counted, and no service is queried.
+//! The server of `skillcell ui`: a page with the catalog and its problems, single skills, the ranking of a task, the grants, the
+//! audit trail and the usage. It is read-only: nothing runs, nothing is counted, and no service is queried.
 //!
 //! The address contains the token, which [`guard`] checks. [`bundle`] has the files of the page; each other module is one
 //! endpoint of its API.
@@ -9,8 +9,10 @@ mod bundle;
 mod catalog;
 mod grants;
 mod guard;
+mod problems;
 mod rank;
 mod response;
+mod script_counts;
 mod skill;
 mod usage;
 
@@ -93,6 +95,8 @@ impl UiState {
     async fn respond(&self, path: &str, query: &str) -> Result<HttpResponse, StatusCode> {
         let response = match path {
             "api/catalog" => catalog::catalog(self).await.map(|view| json(&view)),
+            "api/problems" => problems::problems(self).await.map(|view| json(&view)),
+            "api/scripts" => script_counts::script_counts(self).await.map(|view| json(&view)),
             "api/skill" => skill::skill(self, query).await,
             "api/rank" => rank::rank(self, query).await,
             "api/grants" => grants::grants(self).await.map(|view| json(&view)),

@@ -1,7 +1,7 @@
 // A task, the skill that `get_skill` would answer with, and the score of each candidate.
 
 import { catalog } from './catalog.js';
-import { badge, counted, empty, failure, make, sentence, skillLink, untrusted } from './make.js';
+import { badge, counted, empty, failure, make, namedSkill, sentence, skillLink, untrusted } from './make.js';
 import { fetchJson } from './server.js';
 
 // The server accepts URLs of about 16,000 bytes, and an encoded character takes up to nine.
@@ -99,7 +99,7 @@ function row(candidate, index, { answer, explain, offered, descriptions }) {
   return make('li', { class: tooLow && 'too-low' },
     make('div', { class: 'row-head' },
       make('span', { class: 'place', 'aria-hidden': 'true' }, String(index + 1)),
-      skillLink(candidate.skill_path),
+      namedSkill(candidate.skill_path),
       mark,
     ),
     description && make('p', {}, untrusted(description)),

@@ -1,28 +1,89 @@
-// The audit trail: runs, questions and refusals, newest first.
+// The audit trail: runs, questions and refusals, newest first, with a search in all of them.
 
-import { badge, counted, empty, literal, make, revealed, sentence, timestamp, untrusted } from './make.js';
+import { showStart, span } from './list.js';
+import { badge, counted, empty, literal, make, namedSkill, revealed, sentence, timestamp, untrusted } from './make.js';
 import { fetchJson } from './server.js';
 
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 25;
 const KINDS = ['run', 'query', 'run-begin', 'query-begin', 'repeats'];
+const TABS = [['', 'Everything'], ['runs', 'Runs'], ['questions', 'Questions'], ['refusals', 'Refusals']];
 
 export async function showAudit(visit) {
-  const last = Number(visit.parameters.get('last')) || PAGE_SIZE;
-  const onlyRefusals = visit.parameters.get('only') === 'refusals';
-  const data = await fetchJson('audit', { last });
-  if (visit.isStale) return;
-  const entries = data.entries.filter(entry => !onlyRefusals || refused(entry).length > 0);
-  const link = (text, only, isCurrent) => make('a', { href: `#/audit${only ? '?only=refusals' : ''}`, 'aria-current': isCurrent && 'page' }, text);
-  const older = data.lines > last && data.entries.length === last
-    && make('a', { class: 'button', href: `#/audit?${new URLSearchParams({ last: last * 4, ...(onlyRefusals && { only: 'refusals' }) })}` }, `Show older entries (${data.lines.toLocaleString('en')} in total)`);
-  visit.main.replaceChildren(make('article', { class: 'page' },
+  const asked = { find: visit.parameters.get('find') ?? '', only: visit.parameters.get('only') ?? '', page: Math.max(1, Number(visit.parameters.get('page')) || 1) };
+  if (!visit.main.querySelector('.audit')) buildForm(visit);
+  const box = visit.main.querySelector('#find');
+  const result = visit.main.querySelector('.result');
+  if (box.value.trim() !== asked.find) box.value = asked.find;
+  result.classList.add('waiting');
+  try {
+    const data = await fetchJson('audit', { find: asked.find, only: asked.only, skip: (asked.page - 1) * PAGE_SIZE, last: PAGE_SIZE });
+    if (visit.isStale) return;
+    const used = document.activeElement?.closest('.pager') ? document.activeElement.textContent : null;
+    result.replaceChildren(...[chain(data), tabs(data, asked), entries(data, asked)].flat(Infinity).filter(Boolean));
+    if (used !== null) turned(result, used);
+    visit.announce(asked.find === '' ? '' : matches(data));
+  } finally {
+    if (!visit.isStale) result.classList.remove('waiting');
+  }
+}
+
+/** Keeps the focus where it was when the page was turned, and shows the first entry. */
+function turned(result, used) {
+  const links = [...result.querySelectorAll('.pager a')];
+  (links.find(link => link.textContent === used) ?? links[0])?.focus({ preventScroll: true });
+  const paged = result.querySelector('.paged');
+  if (paged) showStart(paged);
+}
+
+const href = ({ find, only, page = 1 }) => {
+  const parameters = Object.entries({ find, only, page: page > 1 ? page : '' }).filter(([, value]) => value !== '');
+  return `#/audit${parameters.length > 0 ? '?' : ''}${new URLSearchParams(parameters)}`;
+};
+
+const matches = data => `${data.matches.toLocaleString('en')} of ${counted(data.lines, 'line')}`;
+
+function buildForm(visit) {
+  const search = event => {
+    event.preventDefault();
+    const only = new URLSearchParams(location.hash.split('?')[1]).get('only') ?? '';
+    location.hash = href({ find: visit.main.querySelector('#find').value.trim(), only });
+  };
+  const box = make('input', {
+    type: 'search', id: 'find', maxlength: 500, placeholder: 'Skill, script, reason, host or digest', autocomplete: 'off', spellcheck: 'false',
+    // The cross in the box empties it.
+    oninput: event => event.target.value === '' && search(event),
+  });
+  visit.main.replaceChildren(make('article', { class: 'audit page' },
     make('h1', {}, 'Audit trail'),
-    chain(data),
-    data.lines > 0 && make('nav', { class: 'tabs', 'aria-label': 'Which entries' }, link('Everything', false, !onlyRefusals), link('Refusals', true, onlyRefusals)),
-    entries.length > 0 && make('ol', { class: 'trail' }, entries.map(line)),
-    entries.length === 0 && nothing(data, onlyRefusals),
-    older,
+    make('form', { role: 'search', onsubmit: search },
+      make('label', { for: 'find' }, 'Search the whole record'),
+      make('div', { class: 'asking' }, box, make('button', { type: 'submit' }, 'Search')),
+    ),
+    make('div', { class: 'result' }),
   ));
+}
+
+function tabs(data, { find, only }) {
+  if (data.lines === 0) return null;
+  const links = TABS.map(([key, title]) => make('a', { href: href({ find, only: key }), 'aria-current': key === only && 'page' }, title));
+  return make('nav', { class: 'tabs', 'aria-label': 'Which entries' }, links);
+}
+
+function entries(data, asked) {
+  if (data.entries.length === 0) return nothing(data, asked);
+  const { page } = asked;
+  const last = Math.ceil(data.matches / PAGE_SIZE);
+  const step = (text, to, label) => (to < 1 || to > last || to === page
+    ? make('span', { class: 'button quiet', 'aria-hidden': 'true' }, text)
+    : make('a', { class: 'button quiet', href: href({ ...asked, page: to }), 'aria-label': label }, text));
+  return make('div', { class: 'paged' },
+    last > 1 && make('nav', { class: 'pager', 'aria-label': 'Pages of the record' },
+      step('«', 1, 'Newest entries'), step('‹ Newer', page - 1),
+      make('span', { class: 'position' }, span((page - 1) * PAGE_SIZE, PAGE_SIZE, data.matches)),
+      step('Older ›', page + 1), step('»', last, 'Oldest entries'),
+    ),
+    make('ol', { class: 'trail' }, data.entries.map(line)),
+  );
 }
 
 /** Whether the record is intact. */
@@ -40,10 +101,11 @@ function chain(data) {
   ];
 }
 
-function nothing(data, onlyRefusals) {
+function nothing(data, { find, only, page }) {
   if (data.error !== null) return null;
-  if (onlyRefusals && data.lines > 0) return empty('No refusals', make('p', {}, 'None of these entries is a refusal.'));
-  return empty('Nothing yet', make('p', {}, 'Every run of a script, every question to a service and every refusal is recorded here.'));
+  if (data.lines === 0) return empty('Nothing yet', make('p', {}, 'Every run of a script, every question to a service and every refusal is recorded here.'));
+  if (page > 1) return empty('There are no older entries', make('p', {}, make('a', { href: href({ find, only }) }, 'Show the newest'), '.'));
+  return empty('No entry matches', make('p', {}, `None of ${counted(data.lines, 'line')} does. `, make('a', { href: '#/audit' }, 'Show everything'), '.'));
 }
 
 // A line that was tampered with may contain anything.
@@ -63,34 +125,34 @@ function refused(entry) {
 
 function line(entry) {
   const { kind, time, skill, script, integration } = entry;
-  const names = [integration, skill, script].filter(Boolean).map(text);
+  const names = [integration, script].filter(Boolean).map(name => literal(text(name)));
   const denied = refused(entry);
   return make('li', { class: denied.length > 0 && 'refused' },
     make('div', { class: 'row-head' },
-      time && timestamp(text(time)),
+      skill ? namedSkill(text(skill), { isLink: false, more: names }) : make('span', { class: 'named' }, names),
       kind === 'refusal' ? badge('refused', 'bad') : badge(untrusted(text(kind ?? 'unreadable')), KINDS.includes(kind) ? '' : 'bad'),
-      make('span', { class: 'names' }, names.map(name => literal(name))),
-      make('span', { class: 'figure' }, outcome(entry)),
+      outcome(entry),
+      make('span', { class: 'figure' }, took(entry), time && timestamp(text(time))),
     ),
     denied.map(reason => make('p', { class: 'reason' }, sentence(reason))),
     make('details', {}, make('summary', {}, entry.number === undefined ? 'This line' : `Line ${entry.number}`), make('pre', { class: 'text' }, revealed(JSON.stringify(entry, null, 2)))),
   );
 }
 
-function outcome({ kind, outcome, duration_ms: milliseconds, requests, of, count }) {
+const took = ({ duration_ms: milliseconds }) => typeof milliseconds === 'number' && make('span', {}, `${milliseconds.toLocaleString('en')} ms`);
+
+function outcome({ kind, outcome, requests, of, count }) {
   if (kind === 'run-begin' || kind === 'query-begin') return badge('not ended: running, or its server was killed', 'warn');
   if (kind === 'repeats') return `refusal ${text(of)}, ${text(count)} more times`;
-  if (kind !== 'run' && kind !== 'query') return '';
-  const took = typeof milliseconds === 'number' ? `${milliseconds.toLocaleString('en')} ms` : null;
+  if (kind !== 'run' && kind !== 'query') return null;
   if (typeof outcome === 'string') {
     const sent = list(requests).length;
-    return make('span', {}, untrusted(outcome), sent > 0 && `, ${counted(sent, 'request')}`, took && `, ${took}`);
+    return make('span', {}, untrusted(outcome), sent > 0 && `, ${counted(sent, 'request')}`);
   }
   const { exit_code: code, limit_hit: limit, cancelled } = outcome ?? {};
   return [
     badge(`exit ${code}`, code === 0 ? 'good' : 'warn'),
     limit && badge(`limit: ${limit}`, 'warn'),
     cancelled && badge('cancelled', 'warn'),
-    took && make('span', {}, took),
   ];
 }

@@ -1,6 +1,7 @@
 // What the operator's file grants to scripts and integrations.
 
-import { badge, bytes, empty, literal, make, sentence, skillLink, untrusted } from './make.js';
+import { rows } from './list.js';
+import { badge, bytes, empty, literal, make, namedSkill, sentence, untrusted } from './make.js';
 import { fetchJson } from './server.js';
 
 export async function showGrants(visit) {
@@ -9,7 +10,7 @@ export async function showGrants(visit) {
   visit.main.replaceChildren(make('article', { class: 'page' },
     make('h1', {}, 'Grants in force'),
     make('p', { class: 'lead' }, 'Grants come only from the operator’s file: ', literal(data.file), data.file_exists ? '.' : ', which does not exist.'),
-    data.grants.length === 0 ? none(data) : make('ul', { class: 'rows' }, data.grants.map(grant)),
+    data.grants.length === 0 ? none(data) : rows(data.grants, grant, { label: 'grants' }),
     scripts(data.scripts),
     integrations(data.integrations),
   ));
@@ -40,7 +41,7 @@ function grant(entry) {
   ].filter(([, list]) => list.length > 0);
   return make('li', {},
     make('div', { class: 'row-head' },
-      entry.address === null ? untrusted(entry.skill_path, { class: 'skill-name' }) : skillLink(entry.address),
+      namedSkill(entry.address ?? entry.skill_path, { isLink: entry.address !== null }),
       state(entry),
     ),
     literal(entry.root, { class: 'faint' }),
@@ -70,7 +71,7 @@ function scripts({ enabled, deterministic, runs_at_once: atOnce, limits, runtime
 }
 
 function integrations(list) {
-  const rows = list.map(entry => make('li', {},
+  const row = entry => make('li', {},
     make('div', { class: 'row-head' },
       make('strong', {}, untrusted(entry.name)),
       entry.error === null ? badge('ready', 'good') : badge(entry.enabled ? sentence(entry.error) : 'disabled', entry.enabled ? 'warn' : ''),
@@ -79,10 +80,10 @@ function integrations(list) {
       entry.address && make('div', {}, make('dt', {}, 'service'), make('dd', {}, literal(entry.address))),
       entry.hosts.length > 0 && make('div', {}, make('dt', {}, 'hosts'), make('dd', { class: 'list' }, entry.hosts.map(host => literal(host)))),
     ),
-  ));
+  );
   return make('section', {},
     make('h2', {}, 'Integrations'),
     make('p', { class: 'faint' }, 'The services that ', literal('query'), ' can use. Integrations only read, and never see a token.'),
-    make('ul', { class: 'rows' }, rows),
+    rows(list, row, { label: 'integrations' }),
   );
 }

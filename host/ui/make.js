@@ -53,8 +53,24 @@ export const failure = (error, ...more) => make('div', { class: 'notice bad', ro
 /** The link to a skill. */
 export const skillHref = (address, more = '') => `#/skill/${address.split('/').map(encodeURIComponent).join('/')}${more}`;
 
-export const skillLink = (address, attributes = {}) =>
-  make('a', { href: skillHref(address), class: 'skill-name', ...attributes }, untrusted(address));
+export const skillLink = address => make('a', { href: skillHref(address), class: 'skill-name' }, untrusted(address));
+
+/** The name of a skill, and the folder that it is in. */
+export function placeOf(address) {
+  const parts = address.split('/');
+  const name = parts.slice(parts.length > 1 && parts.at(-1) === '_index' ? -2 : -1).join('/');
+  return { name, folder: address.slice(0, Math.max(0, address.length - name.length - 1)) };
+}
+
+/** The name of a skill, and behind it the folder, which is less important and often long. `more` goes in between. */
+export function namedSkill(address, { isLink = true, more = null } = {}) {
+  const { name, folder } = placeOf(address);
+  return make('span', { class: 'named' },
+    isLink ? make('a', { href: skillHref(address), class: 'skill-name' }, untrusted(name)) : untrusted(name, { class: 'skill-name' }),
+    more,
+    folder !== '' && untrusted(folder, { class: 'above' }),
+  );
+}
 
 export const badge = (text, kind = '') => make('span', { class: `badge ${kind}` }, text);
 

@@ -1,8 +1,14 @@
-// One skill: as a model gets it, as it is written, and its scripts and assets.
+// One skill: as a model gets it, as it is written, and its files.
 
-import { problem } from './catalog.js';
+import { countOf, files } from './files.js';
 import { badge, counted, failure, literal, make, revealed, skillHref, skillLink, untrusted } from './make.js';
+import { problemsOf } from './problems.js';
 import { fetchJson } from './server.js';
+
+/** A text of more rows than this is shown only up to `HEAD_ROWS`. */
+const MAX_ROWS = 400;
+const HEAD_ROWS = 300;
+const ROW_LENGTH = 100;
 
 const TABS = [
   { key: '', title: 'For the model', show: forModel },
@@ -23,7 +29,7 @@ export async function showSkill(visit, pane, all, address) {
   const chosen = TABS.find(tab => tab.key === (visit.parameters.get('show') ?? '')) ?? TABS[0];
   const tabs = TABS.map(tab => make('a', {
     href: skillHref(skill.address, tab.key && `?show=${tab.key}`), 'aria-current': tab === chosen && 'page',
-  }, tab.title, tab.show === files && ` (${skill.scripts.length + skill.assets.length})`));
+  }, tab.title, tab.show === files && ` (${countOf(skill).toLocaleString('en')})`));
   const isAnother = pane.dataset.skill !== skill.address;
   pane.dataset.skill = skill.address;
   pane.replaceChildren(make('article', { class: 'skill' },
@@ -35,7 +41,7 @@ export async function showSkill(visit, pane, all, address) {
     ),
     skill.description && make('p', { class: 'lead' }, untrusted(skill.description)),
     facts(skill, all),
-    problems(skill, all),
+    problemsOf(skill.problems),
     make('nav', { class: 'tabs', 'aria-label': 'Parts of the skill' }, tabs),
     make('div', { class: 'part-of-skill' }, chosen.show(skill)),
   ));
@@ -80,14 +86,35 @@ function facts(skill, all) {
   return make('dl', { class: 'facts' }, pairs.filter(Boolean).map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))));
 }
 
-function problems(skill, all) {
-  const own = all.problems.filter(found => found.root === skill.root && found.file === skill.file);
-  return own.length > 0 && make('ul', { class: 'rows problems' }, own.map(problem));
-}
-
 const size = text => `${counted([...text].length, 'character')}, ${counted(text.split('\n').length, 'line')}`;
 
-const block = text => make('pre', { class: 'text' }, markdown(text));
+/** A text, of which a long one is shown as a whole only on demand. */
+function block(text) {
+  const head = headOf(text);
+  const shown = make('pre', { class: 'text', tabindex: -1 }, markdown(head));
+  if (head.length === text.length) return shown;
+  const more = make('button', {
+    type: 'button', class: 'quiet whole',
+    onclick: () => {
+      shown.replaceChildren(...markdown(text).flat(Infinity).filter(Boolean));
+      more.remove();
+      shown.focus({ preventScroll: true });
+    },
+  }, `Show the rest: ${size(text.slice(head.length))}`);
+  return [shown, more];
+}
+
+/** The first lines of a text that has many more, counting long ones as several. */
+function headOf(text) {
+  let [rows, end, head] = [0, 0, null];
+  for (const line of text.split('\n')) {
+    rows += 1 + Math.floor(line.length / ROW_LENGTH);
+    if (rows > HEAD_ROWS) head ??= end || HEAD_ROWS * ROW_LENGTH;
+    if (rows > MAX_ROWS) return text.slice(0, head);
+    end += line.length + 1;
+  }
+  return text;
+}
 
 /** The unchanged text, with its headings in bold. */
 function markdown(text) {
@@ -129,44 +156,4 @@ function splitParts(content, sources) {
 
 function asWritten(skill) {
   return [make('p', { class: 'faint' }, `The file with its front matter: ${size(skill.text)}`), block(skill.text)];
-}
-
-function files(skill) {
-  return [
-    make('h2', {}, 'Scripts'),
-    skill.scripts.length === 0 ? make('p', { class: 'faint' }, 'None.') : make('ul', { class: 'rows' }, skill.scripts.map(entry => script(entry, skill.grant))),
-    make('h2', {}, 'Assets'),
-    skill.assets.length === 0 ? make('p', { class: 'faint' }, 'None.') : make('ul', { class: 'rows' }, skill.assets.map(asset)),
-  ];
-}
-
-const from = entry => entry.from && make('span', { class: 'faint' }, 'inherited from ', skillLink(entry.from));
-
-function asset(entry) {
-  return make('li', {},
-    make('div', { class: 'row-head' }, literal(entry.file), badge(untrusted(entry.type)), from(entry)),
-    entry.description && make('p', {}, untrusted(entry.description)),
-  );
-}
-
-function script(entry, grant) {
-  const runner = entry.execution === 'server' ? badge('runs in the sandbox', 'good') : badge('for the agent to run');
-  return make('li', {},
-    make('div', { class: 'row-head' }, literal(entry.file), runner, from(entry)),
-    entry.description && make('p', {}, untrusted(entry.description)),
-    entry.args.length > 0 && make('dl', { class: 'arguments' }, entry.args.map(argument => make('div', {},
-      make('dt', {}, literal(argument.name), argument.required && badge('required')),
-      make('dd', {}, untrusted(argument.description)),
-    ))),
-    needs(entry, grant),
-  );
-}
-
-/** What a script needs, and whether the operator granted anything to its skill. */
-function needs(entry, grant) {
-  const needed = ['read', 'write', 'variables', 'hosts'].map(kind => [kind, entry.needs?.[kind] ?? []]).filter(([, list]) => list.length > 0);
-  if (needed.length === 0) return null;
-  const chips = needed.map(([kind, list]) => make('div', {}, make('dt', {}, kind), make('dd', { class: 'chips' }, list.map(one => untrusted(one, { class: 'chip' })))));
-  const note = grant ? ['A grant for this skill is in the operator’s file: ', make('a', { href: '#/grants' }, 'see grants'), '.'] : ['No grant covers this skill, so it gets none of these.'];
-  return make('div', { class: 'needs' }, make('p', { class: 'faint' }, 'Needs'), make('dl', { class: 'facts' }, chips), make('p', { class: 'faint' }, note));
 }

@@ -1,12 +1,13 @@
-// The tree of skills. It is a single Tab stop; the arrow keys move inside it. Only expanded entries are in the DOM, and long
-// lists grow on demand, so that ten thousand skills stay fast.
+// The tree of skills. It is a single Tab stop; the arrow keys move inside it. Only expanded entries are in the DOM, and of a
+// long list only a part, which grows on demand, so that ten thousand skills stay fast.
 
-import { counted, make, plain, skillHref, untrusted } from './make.js';
+import { treeOf } from './folders.js';
+import { counted, make, placeOf, plain, skillHref, untrusted } from './make.js';
 
 /** Entries that are added below one parent at once. */
 const PAGE_SIZE = 200;
 
-/** A tree of at most this size is shown expanded. */
+/** Levels are expanded at first as long as no more entries than this are shown. */
 const MAX_EXPANDED = 80;
 
 export class Tree {
@@ -14,96 +15,151 @@ export class Tree {
   constructor(all, onCount) {
     this.onCount = onCount;
     this.open = new Set();
+    this.words = [];
+    this.scripts = new Map();
+    this.onlyScripts = false;
     this.picked = null;
     this.groups = 0;
     this.element = make('ul', {
-      role: 'tree', class: 'tree', 'aria-label': 'Skills by inheritance',
+      role: 'tree', class: 'tree', 'aria-label': 'Skills by folder and inheritance',
       onkeydown: event => this.key(event),
       onclick: event => this.click(event),
     });
     this.load(all);
-    if (this.nodes.length <= MAX_EXPANDED) this.nodes.forEach(node => this.open.add(node.path));
-    else this.topNodes.filter(node => node.isRoot).forEach(node => this.open.add(node.path));
+    this.openFirstLevels();
   }
 
   /** Shows another generation. Expanded entries stay expanded. */
   replace(all) {
     this.load(all);
-    this.filter(this.words.join(' '));
+    this.show();
   }
 
   load(all) {
-    const roots = all.roots.filter(root => root.skills > 0).length;
-    const ancestors = [];
     this.total = all.skills;
-    this.byPath = new Map();
-    this.nodes = all.nodes.map(plainNode => {
-      const node = { ...plainNode, children: [], isRoot: roots > 1 && plainNode.depth === 0 };
-      ancestors.length = Math.min(ancestors.length, node.depth);
-      node.parent = ancestors.at(-1) ?? null;
-      node.parent?.children.push(node);
-      ancestors.push(node);
-      if (!node.isRoot) this.byPath.set(node.path, node);
-      return node;
-    });
+    this.nodes = treeOf(all);
     this.topNodes = this.nodes.filter(node => node.parent === null);
-    this.words ??= [];
+    this.byPath = new Map(this.nodes.filter(node => node.isSkill).map(node => [node.path, node]));
+    this.applyScripts();
   }
 
+  openFirstLevels() {
+    let shown = this.topNodes.length;
+    for (let level = this.topNodes; level.length > 0; level = level.flatMap(node => node.children)) {
+      shown += level.reduce((sum, node) => sum + node.children.length, 0);
+      if (shown > MAX_EXPANDED && level.length > 1) return;
+      level.forEach(node => this.open.add(node.key));
+    }
+  }
+
+  /** Shows the skills that contain all words, or all skills if there are none. */
   filter(text) {
     this.words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    this.show();
+  }
+
+  /** Shows only skills with scripts, or all. */
+  filterScripts(onlyScripts) {
+    this.onlyScripts = onlyScripts;
+    this.show();
+  }
+
+  /** Whether a part of the skills is shown as a list. */
+  get isFlat() {
+    return this.words.length > 0 || this.onlyScripts;
+  }
+
+  show() {
     this.element.replaceChildren();
-    if (this.words.length === 0) {
-      this.add(this.element, this.topNodes, 1, 0);
+    if (!this.isFlat) {
+      this.add(this.element, this.topNodes, 1);
       this.onCount(counted(this.total, 'skill'));
     } else {
-      const matches = this.nodes.filter(node => !node.isRoot && this.matches(node));
-      this.add(this.element, matches, 1, 0);
+      const matches = this.nodes.filter(node => node.isSkill && this.matches(node));
+      this.add(this.element, matches, 1);
       this.onCount(matches.length === 0 ? 'No skill matches' : `${matches.length.toLocaleString('en')} of ${counted(this.total, 'skill')}`);
     }
-    this.element.classList.toggle('flat', this.words.length > 0);
+    this.element.classList.toggle('flat', this.isFlat);
     this.mark();
   }
 
   matches(node) {
     node.searchText ??= [node.path, node.name, node.description, ...node.keywords].join('\n').toLowerCase();
-    return this.words.every(word => node.searchText.includes(word));
+    return (!this.onlyScripts || node.scripts > 0) && this.words.every(word => node.searchText.includes(word));
   }
 
-  /** Adds a page of entries to a list, and an entry that shows the next page. */
-  add(list, nodes, level, from) {
-    list.append(...nodes.slice(from, from + PAGE_SIZE).map(node => this.item(node, level)));
-    const left = nodes.length - from - PAGE_SIZE;
-    if (left <= 0) return;
-    const label = `Show ${Math.min(left, PAGE_SIZE).toLocaleString('en')} more of ${left.toLocaleString('en')}`;
+  applyScripts() {
+    for (const [path, node] of this.byPath) node.scripts = this.scripts.get(path) ?? 0;
+  }
+
+  /** Adds how many scripts each skill has, by its path. */
+  countScripts(counts) {
+    this.scripts = counts;
+    this.applyScripts();
+    for (const entry of this.entries()) entry.querySelector('.title')?.append(...scriptMark(entry.node));
+  }
+
+  /** Fills a list with a page of entries: the first, or the one that leads to the selected skill. */
+  add(list, nodes, level) {
+    const at = this.isFlat ? 0 : nodes.findIndex(node => this.isAbovePicked(node));
+    const from = Math.max(0, Math.floor(at / PAGE_SIZE) * PAGE_SIZE);
+    list.append(...this.items(nodes, level, from));
+    this.addMore(list, nodes, level, from - PAGE_SIZE, -1);
+    this.addMore(list, nodes, level, from + PAGE_SIZE, 1);
+  }
+
+  /** Whether an entry is the selected skill or one above it. */
+  isAbovePicked(node) {
+    let above = this.byPath.get(this.picked);
+    while (above && above !== node) above = above.parent;
+    return above !== undefined && above !== null;
+  }
+
+  items(nodes, level, from) {
+    return nodes.slice(from, from + PAGE_SIZE).map((node, at) => this.item(node, level, from + at + 1, nodes.length));
+  }
+
+  /** Adds an entry that is replaced by the page of entries at `from`, before (-1) or after (1) the others. */
+  addMore(list, nodes, level, from, direction) {
+    if (from < 0 || from >= nodes.length) return;
+    const left = direction < 0 ? from + PAGE_SIZE : nodes.length - from;
+    const [size, all] = [Math.min(left, PAGE_SIZE), left].map(number => number.toLocaleString('en'));
+    const label = `Show ${size} of ${all} ${direction < 0 ? 'before' : 'more'}`;
     const entry = make('span', { role: 'treeitem', class: 'entry more', 'aria-level': level, tabindex: -1 }, label);
-    const more = make('li', { role: 'none' }, entry);
+    entry.style.setProperty('--level', level - 1);
+    const item = make('li', { role: 'none' }, entry);
     entry.act = () => {
-      more.remove();
-      this.add(list, nodes, level, from + PAGE_SIZE);
-      this.move(list.children[from + PAGE_SIZE].firstChild);
+      const items = this.items(nodes, level, from);
+      item.replaceWith(...items);
+      this.addMore(list, nodes, level, from + direction * PAGE_SIZE, direction);
+      this.move(items.at(direction < 0 ? -1 : 0).firstChild);
     };
-    list.append(more);
+    if (direction < 0) list.prepend(item);
+    else list.append(item);
   }
 
   /** Creates an entry. The link in it gets the focus; its children follow as a nested list. */
-  item(node, level) {
-    const isFlat = this.words.length > 0;
-    const inside = [
-      make('span', { class: 'twist', 'aria-hidden': 'true' }),
-      make('span', { class: 'name' }, untrusted(isFlat ? node.path : node.name)),
-      node.description && make('span', { class: 'note' }, ' ', untrusted(node.description)),
-      node.scripts > 0 && make('span', { class: 'mark', title: counted(node.scripts, 'script'), 'aria-hidden': 'true' }, `${node.scripts}⚙︎`),
-    ];
-    const attributes = { role: 'treeitem', 'aria-level': level, tabindex: -1 };
-    const entry = node.isRoot
-      ? make('span', { ...attributes, class: 'entry root' }, inside)
-      : make('a', { ...attributes, class: 'entry', href: skillHref(node.path), title: plain(`${node.path}\n${node.description}`) }, inside);
+  item(node, level, position, siblings) {
+    const above = this.isFlat && node.isSkill ? placeOf(node.path).folder : node.above;
+    const title = make('span', { class: 'title' },
+      make('span', { class: 'name' }, untrusted(node.name)),
+      !node.isSkill && make('span', { class: 'mark' }, ` ${node.skills.toLocaleString('en')}`, make('span', { class: 'unseen' }, node.skills === 1 ? ' skill' : ' skills')),
+      scriptMark(node),
+    );
+    const note = (above !== '' || node.description !== '') && make('span', { class: 'note' },
+      above !== '' && untrusted(above, { class: 'above' }), above !== '' && ' ', untrusted(node.description),
+    );
+    const inside = [make('span', { class: 'twist', 'aria-hidden': 'true' }), make('span', { class: 'words' }, title, ' ', note)];
+    const attributes = { role: 'treeitem', 'aria-level': level, 'aria-posinset': position, 'aria-setsize': siblings, tabindex: -1 };
+    const entry = node.isSkill
+      ? make('a', { ...attributes, class: 'entry', href: skillHref(node.path), title: plain(`${node.path}\n${node.description}`) }, inside)
+      : make('span', { ...attributes, class: `entry ${node.isRoot ? 'root' : 'folder'}`, title: plain(node.path) }, inside);
+    entry.style.setProperty('--level', level - 1);
     entry.node = node;
     const item = make('li', { role: 'none' }, entry);
-    if (node.children.length > 0 && !isFlat) {
+    if (node.children.length > 0 && !this.isFlat) {
       entry.setAttribute('aria-expanded', 'false');
-      if (this.open.has(node.path)) this.expand(entry);
+      if (this.open.has(node.key)) this.expand(entry);
     }
     return item;
   }
@@ -112,33 +168,29 @@ export class Tree {
     if (entry.getAttribute('aria-expanded') !== 'false') return;
     const id = `below-${this.groups += 1}`;
     const group = make('ul', { role: 'group', id });
-    this.open.add(entry.node.path);
+    this.open.add(entry.node.key);
     entry.setAttribute('aria-expanded', 'true');
     entry.setAttribute('aria-owns', id);
-    this.add(group, entry.node.children, Number(entry.getAttribute('aria-level')) + 1, 0);
+    this.add(group, entry.node.children, Number(entry.getAttribute('aria-level')) + 1);
     entry.after(group);
   }
 
   collapse(entry) {
     if (entry.getAttribute('aria-expanded') !== 'true') return;
-    this.open.delete(entry.node.path);
+    this.open.delete(entry.node.key);
     entry.setAttribute('aria-expanded', 'false');
     entry.removeAttribute('aria-owns');
     entry.nextSibling.remove();
   }
 
-  /** Marks the selected skill, and expands its parents. */
+  /** Marks the selected skill, and expands what is above it. */
   pick(path) {
     if (this.picked === path) return this.mark();
     this.picked = path;
-    const chain = [];
-    for (let node = this.byPath.get(path)?.parent; node; node = node.parent) chain.unshift(node);
-    if (this.words.length === 0) {
-      for (const node of chain) {
-        const entry = this.entries().find(entry => entry.node === node);
-        if (entry) this.expand(entry);
-        else this.open.add(node.path);
-      }
+    const isShown = () => this.entries().some(entry => entry.node?.isSkill && entry.node.path === path);
+    if (!this.isFlat && !isShown()) {
+      for (let node = this.byPath.get(path)?.parent; node; node = node.parent) this.open.add(node.key);
+      if (this.byPath.has(path)) this.show();
     }
     this.mark();
     // `scrollIntoView` would scroll the rest of the page, too.
@@ -149,11 +201,10 @@ export class Tree {
       if (top < 0 || top > side.clientHeight - entry.offsetHeight) side.scrollTop += top - side.clientHeight / 3;
     }
   }
-
   mark() {
     const entries = this.entries();
     for (const entry of entries) {
-      const isPicked = entry.node !== undefined && !entry.node.isRoot && entry.node.path === this.picked;
+      const isPicked = entry.node?.isSkill === true && entry.node.path === this.picked;
       entry.setAttribute('aria-selected', String(isPicked));
       entry.tabIndex = -1;
     }
@@ -211,7 +262,7 @@ export class Tree {
 
   choose(entry) {
     if (entry.act) return entry.act();
-    if (entry.node.isRoot) return this.toggle(entry);
+    if (!entry.node.isSkill) return this.toggle(entry);
     this.expand(entry);
     location.hash = skillHref(entry.node.path);
   }
@@ -221,3 +272,7 @@ export class Tree {
     else this.expand(entry);
   }
 }
+
+const scriptMark = ({ scripts }) => (scripts > 0
+  ? [make('span', { class: 'mark', title: counted(scripts, 'script') }, make('span', { 'aria-hidden': 'true' }, ` ${scripts}⚙︎`), make('span', { class: 'unseen' }, `, ${counted(scripts, 'script')}`))]
+  : []);

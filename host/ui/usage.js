@@ -1,15 +1,13 @@
 // How often skills were used on this machine.
 
-import { counted, empty, literal, make, skillLink, timestamp, untrusted } from './make.js';
+import { pages } from './list.js';
+import { empty, literal, make, namedSkill, timestamp, untrusted } from './make.js';
 import { fetchJson } from './server.js';
 
 const COLUMNS = ['Skill', 'Served', 'Last used', 'Useful', 'Assets', 'Scripts', 'Tools called after it'];
 
 /** For empty cells. */
 const NONE = '–';
-
-/** Rows that are added at once. */
-const PAGE_SIZE = 200;
 
 export async function showUsage(visit) {
   const data = await fetchJson('usage');
@@ -49,18 +47,11 @@ function skills({ skills }) {
   if (skills.length === 0) return empty('No skill has been served yet');
   const maxServed = Math.max(1, ...skills.map(skill => skill.served));
   const body = make('tbody');
-  const more = make('button', { type: 'button', onclick: () => grow() });
-  const grow = () => {
-    const from = body.children.length;
-    body.append(...skills.slice(from, from + PAGE_SIZE).map(skill => row(skill, maxServed)));
-    const remaining = skills.length - body.children.length;
-    if (remaining === 0) more.remove();
-    else more.textContent = `Show more of ${counted(remaining, 'skill')}`;
-  };
-  const table = make('table', { class: 'usage' }, make('thead', {}, make('tr', {}, COLUMNS.map(name => make('th', { scope: 'col' }, name)))), body);
-  const all = [table, more];
-  grow();
-  return all.filter(part => part !== more || body.children.length < skills.length);
+  const show = (from, to) => body.replaceChildren(...skills.slice(from, to).map(skill => row(skill, maxServed)));
+  return make('div', { class: 'paged' },
+    pages(skills.length, show, { label: 'used skills' }),
+    make('table', { class: 'usage' }, make('thead', {}, make('tr', {}, COLUMNS.map(name => make('th', { scope: 'col' }, name)))), body),
+  );
 }
 
 function row(skill, maxServed) {
@@ -71,7 +62,7 @@ function row(skill, maxServed) {
   const isRated = skill.useful + skill.not_useful > 0;
   const hasRuns = skill.scripts_run > 0;
   return make('tr', {},
-    make('th', { scope: 'row' }, skillLink(skill.skill_path)),
+    make('th', { scope: 'row' }, namedSkill(skill.skill_path)),
     cell(1, make('span', { class: 'amount' }, skill.served.toLocaleString('en')), make('span', { class: 'bar', 'aria-hidden': 'true' }, fill)),
     cell(2, timestamp(skill.last_used)),
     cell(3, isRated ? `${skill.useful} yes, ${skill.not_useful} no` : NONE),

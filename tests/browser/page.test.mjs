@@ -1,10 +1,10 @@
 // What users do with the page, with and without a keyboard.
 
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { AXE, EVIL, launch, library, open, serve, temporary, usedHome, write } from './scene.mjs';
+import { AXE, EVIL, SHOTS, launch, library, open, serve, shoot, temporary, usedHome, write } from './scene.mjs';
 
 const AUTH = '#/skill/ui/react/auth';
 const VIEWS = {
@@ -27,7 +27,7 @@ let skills, server, browser, visit;
 
 before(async () => {
   skills = library();
-  server = await serve(skills, usedHome(skills));
+  server = await serve(skills, await usedHome(skills));
   browser = await launch();
 });
 after(async () => {
@@ -49,7 +49,7 @@ const text = (page, selector) => page.locator(selector).innerText();
 test('the tree is one tab stop, and the arrow keys lead to a skill with its inheritance', async () => {
   const { page } = visit;
   await visit.show(server.address);
-  await page.locator('#filter').focus();
+  await page.getByLabel('Only with scripts').focus();
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('role')), 'treeitem');
   const focused = () => page.evaluate(() => document.activeElement.querySelector('.name')?.textContent);
@@ -86,7 +86,8 @@ test('a filter finds skills by their words, and the arrow keys go to the results
   const { page } = visit;
   await visit.show(server.address);
   await page.locator('#filter').fill('POSTGRESQL schema');
-  assert.deepEqual(await page.locator('[role=treeitem] .name').allInnerTexts(), ['data/migrations']);
+  assert.deepEqual(await page.locator('[role=treeitem] .name').allInnerTexts(), ['migrations']);
+  assert.equal(await text(page, '[role=treeitem] .above'), 'data');
   assert.match(await text(page, '.count'), /^1 of \d+ skills$/);
   await page.locator('#filter').press('ArrowDown');
   await page.keyboard.press('Enter');
@@ -155,7 +156,7 @@ test('grants, the audit trail with its refusals, and usage are shown', async () 
   await visit.show(server.address, '#/audit');
   assert.match(await text(page, 'main'), /chain verified/);
   assert.equal(await page.locator('.trail > li').count(), 3);
-  assert.match(await page.locator('.trail > li').last().innerText(), /summarise\.py\s+exit 0/);
+  assert.match(await page.locator('.trail > li').last().innerText(), /csv-report\s+scripts\/summarise\.py\s+run\s+exit 0/);
   await page.getByRole('link', { name: 'Refusals' }).click();
   await page.locator('a[aria-current=page]', { hasText: 'Refusals' }).waitFor();
   assert.equal(await page.locator('.trail > li').count(), 2);
@@ -164,7 +165,7 @@ test('grants, the audit trail with its refusals, and usage are shown', async () 
   await page.keyboard.press('Enter');
   assert.match(await page.locator('.trail details[open] pre').innerText(), /"kind": "refusal"/);
   await visit.show(server.address, '#/usage');
-  assert.match(await page.locator('.usage tbody tr').first().innerText(), /ui\/react\/auth\s+1/);
+  assert.match(await page.locator('.usage tbody tr').first().innerText(), /auth\s+ui\/react\s+1/);
   assert.match(await text(page, '.figures'), /no match\s+1/);
 });
 
@@ -189,9 +190,9 @@ test('nothing is wider than the window at any width', async () => {
       await visit.page.evaluate(() => document.querySelectorAll('details').forEach(details => { details.open = true; }));
       const surplus = await visit.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(surplus, 0, `${name} at ${width}`);
-      // Entries of the tree are cut off.
+      // Notes in the tree are cut off.
       const wide = await visit.page.evaluate(() => [...document.querySelectorAll('main *')]
-        .filter(element => !element.closest('.unseen, thead, .entry *') && element.getBoundingClientRect().right > innerWidth + 1)
+        .filter(element => !element.closest('.unseen, thead, .note *') && element.getBoundingClientRect().right > innerWidth + 1)
         .map(element => element.outerHTML.slice(0, 100)));
       assert.deepEqual(wide, [], `${name} at ${width}`);
     }
@@ -274,6 +275,10 @@ test('empty and broken libraries and a stopped server are explained', async () =
   await page.getByRole('link', { name: 'Usage' }).click();
   await page.getByText('The server does not respond.').waitFor();
   visit.errors.length = 0;
+  const hidden = await serve(write(temporary('hidden'), { '.curated/pdf/SKILL.md': '---\nname: pdf\ndescription: Forms\n---\nText.\n' }));
+  await visit.show(hidden.address);
+  assert.match(await text(page, '.overview'), /^Catalog\s+1 skill not served[\s\S]*\.curated/);
+  await hidden.end();
   await visit.show(server.address);
   assert.match(await text(page, '.overview'), /broken\.md/);
   await visit.show(server.address, VIEWS.unknown);
@@ -308,20 +313,4 @@ test('ten thousand skills are shown quickly', async () => {
   visit.origins.clear();
 });
 
-const shots = process.env.SKILLCELL_SHOTS;
-if (shots) {
-  test('screenshots of every view', async () => {
-    mkdirSync(shots, { recursive: true });
-    for (const [width, height] of [[1280, 800], [360, 740]]) {
-      for (const scheme of ['light', 'dark']) {
-        const other = await open(browser, { width, height, scheme });
-        for (const [name, hash] of Object.entries(VIEWS)) {
-          await other.show(server.address, hash);
-          await other.page.screenshot({ path: join(shots, `${name}-${width}-${scheme}.png`) });
-        }
-        assert.deepEqual(other.errors, []);
-        await other.close();
-      }
-    }
-  });
-}
+if (SHOTS) test('screenshots of every view', () => shoot(browser, server.address, VIEWS, 'small'));

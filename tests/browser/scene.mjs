@@ -1,5 +1,6 @@
 // A library, a home with grants, an audit trail and a history, the real server, and a browser that shows its page.
 
+import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,9 +8,12 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const { SKILLCELL, CHROMIUM, PACKAGES, TEMPORARY } = process.env;
+const { SKILLCELL, CHROMIUM, PACKAGES, TEMPORARY, SKILLCELL_SHOTS } = process.env;
 const packages = createRequire(join(PACKAGES, 'packages.cjs'));
 const { chromium } = packages('playwright-core');
+
+/** The folder for screenshots, if they are wanted. */
+export const SHOTS = SKILLCELL_SHOTS;
 
 /** The source of axe, which finds accessibility problems. */
 export const AXE = packages('axe-core').source;
@@ -48,7 +52,7 @@ export function library() {
 }
 
 /** A home with grants, runs, refusals and usage. */
-export function usedHome(skills) {
+export async function usedHome(skills) {
   const home = temporary('home');
   write(home, {
     '.config/skillcell/config.yaml': [
@@ -64,16 +68,28 @@ export function usedHome(skills) {
   run('csv-report', 'scripts/summarise.py');
   run('csv-report', '../../etc/passwd');
   run('csv-report', `${EVIL}.py`);
-  const message = (id, context) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'get_skill', arguments: { context } } });
+  const ask = context => ['get_skill', { context }];
+  await callTools(skills, home, [ask('build a React login form component'), ask('nothing of all this')]);
+  return home;
+}
+
+/** Calls tools of a server, which records and counts them in a home. The server ends when all are answered. */
+export async function callTools(skills, home, calls) {
   const handshake = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'browser-tests', version: '1' } };
-  const lines = [
+  const messages = [
     { jsonrpc: '2.0', id: 0, method: 'initialize', params: handshake },
     { jsonrpc: '2.0', method: 'notifications/initialized' },
-    message(1, 'build a React login form component'),
-    message(2, 'nothing of all this'),
+    ...calls.map(([name, parameters], at) => ({ jsonrpc: '2.0', id: at + 1, method: 'tools/call', params: { name, arguments: parameters } })),
   ];
-  spawnSync(SKILLCELL, ['serve', skills], { env: environment(home), input: lines.map(line => `${JSON.stringify(line)}\n`).join('') });
-  return home;
+  const child = spawn(SKILLCELL, ['serve', skills], { env: environment(home), stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = new Promise(resolve => child.once('exit', code => resolve(code)));
+  child.stdin.write(messages.map(line => `${JSON.stringify(line)}\n`).join(''));
+  const missing = new Set(messages.map(message => message.id).filter(id => id !== undefined));
+  for await (const line of createInterface({ input: child.stdout })) {
+    missing.delete(JSON.parse(line).id);
+    if (missing.size === 0) child.stdin.end();
+  }
+  assert.deepEqual([await ended, [...missing]], [0, []]);
 }
 
 function environment(home) {
@@ -134,8 +150,24 @@ export async function open(browser, { width = 1280, height = 800, scheme = 'ligh
   };
 }
 
+/** Writes screenshots of views at the width of a desktop and of a phone, in light and dark mode. */
+export async function shoot(browser, address, views, name) {
+  mkdirSync(SHOTS, { recursive: true });
+  for (const [width, height] of [[1280, 800], [390, 844]]) {
+    for (const scheme of ['light', 'dark']) {
+      const visit = await open(browser, { width, height, scheme });
+      for (const [view, hash] of Object.entries(views)) {
+        await visit.show(address, hash);
+        await visit.page.screenshot({ path: join(SHOTS, `${name}-${view}-${width}-${scheme}.png`) });
+      }
+      assert.deepEqual(visit.errors, []);
+      await visit.close();
+    }
+  }
+}
+
 /** Waits until the page has rendered the view of its address. */
 const settled = page => page.waitForFunction(() => {
   const main = document.querySelector('main');
-  return main.children.length > 0 && !main.hasAttribute('aria-busy') && !document.querySelector('.waiting');
+  return main.children.length > 0 && !document.querySelector('[aria-busy], .waiting');
 });

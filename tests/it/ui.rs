@@ -2,6 +2,8 @@
 
 mod access;
 mod answers;
+mod libraries;
+mod record;
 mod shutdown;
 
 use crate::SKILLCELL;

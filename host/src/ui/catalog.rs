@@ -1,36 +1,32 @@
-//! The catalog as a tree, with its roots and their problems.
+//! The catalog as a tree, with its roots.
 
 use super::UiState;
+use base::printable::visible;
 use bindings::catalog::Node;
-use catalog::AskError;
+use catalog::{AskError, Listed};
 use library::roots::{RootKind, SkillRoot};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::ErrorKind;
-use views::problem::ProblemView;
+use views::skill::model_name;
 use views::tree::visible_node;
-
-/// Problems in one response. `skillcell lint` lists them all.
-const MAX_PROBLEMS: usize = 500;
 
 pub async fn catalog(state: &UiState) -> Result<Value, AskError> {
     let generation = state.catalog.news().borrow().generation;
-    let answer = state.catalog.ask_all(|engine, _| Ok((engine.tree(None)?, engine.problems(u32::MAX)?)));
-    let (nodes, problems) = answer.await?;
+    let nodes = state.catalog.ask_all(|engine, _| engine.tree(None)).await?;
     let index = state.catalog.index().await?;
-    let problems_left_out = problems.len().saturating_sub(MAX_PROBLEMS);
-    let problems = problems.into_iter().take(MAX_PROBLEMS).map(|problem| ProblemView::new(problem, &state.roots));
+    let listed: HashMap<&str, &Listed> = index.skills.iter().map(|skill| (skill.address.as_str(), &**skill)).collect();
     let skills_in = |number: u32| index.skills.iter().filter(|skill| skill.file.root == number).count();
     let roots = (0..).zip(state.roots.iter());
     let roots = roots.filter_map(|(number, root)| root_view(root, skills_in(number), &state.roots));
+    let nodes = nodes.unwrap_or_default().into_iter();
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         // The page reloads the catalog when another response has a later one.
         "generation": generation,
         "skills": index.skills.len(),
         "roots": roots.collect::<Vec<_>>(),
-        "nodes": nodes.unwrap_or_default().into_iter().map(node_view).collect::<Vec<_>>(),
-        "problems": problems.collect::<Vec<_>>(),
-        "problems_left_out": problems_left_out,
+        "nodes": nodes.map(|node| node_view(node, &listed)).collect::<Vec<_>>(),
     }))
 }
 
@@ -58,16 +54,19 @@ fn root_view(root: &SkillRoot, skills: usize, all: &[SkillRoot]) -> Option<Value
     Some(json!({"label": root.label, "path": path, "kind": kind, "state": state, "skills": skills}))
 }
 
-/// Parents come before their children; `depth` gives the nesting.
-fn node_view(node: Node) -> Value {
+/// Parents come before their children; `depth` gives the nesting. A root has no `file`.
+fn node_view(node: Node, listed: &HashMap<&str, &Listed>) -> Value {
+    let skill = listed.get(node.path.as_str());
+    let (file, model) =
+        (skill.map(|skill| visible(skill.file.path.clone())), skill.map(|skill| model_name(skill.model)));
     let node = visible_node(node);
     json!({
         "depth": node.depth,
         "name": node.name,
         "path": node.path,
+        "file": file,
+        "model": model,
         "description": node.description,
         "keywords": node.keywords,
-        "assets": node.asset_count,
-        "scripts": node.script_count,
     })
 }

@@ -77,7 +77,7 @@ fn every_file_of_the_page_is_served_verbatim() {
     }
     let moved = page.request_target(&format!("/{}", page.token)).reply();
     assert_eq!((moved.status, moved.header("location")), (308, Some(format!("/{}/", page.token).as_str())));
-    for route in ["catalog", "skill?name=pdf", "rank?task=form", "grants", "audit", "usage"] {
+    for route in ["catalog", "problems", "scripts", "skill?name=pdf", "rank?task=form", "grants", "audit", "usage"] {
         assert_guarded(&page.get(&format!("api/{route}")));
     }
 }
@@ -193,7 +193,19 @@ fn malformed_and_slow_clients_do_not_disturb_others() {
     for query in ["", "?task=", "?task=%20%0a"] {
         assert_eq!(page.get(&format!("api/rank{query}")).status, 400, "{query}");
     }
-    for query in ["?last=", "?last=-1", "?last=99999999999999999999", "?last=x", "?last=0"] {
+    for query in [
+        "?last=",
+        "?last=-1",
+        "?last=99999999999999999999",
+        "?last=x",
+        "?last=0",
+        "?skip=-1",
+        "?skip=99999999999999999999",
+        "?skip=18446744073709551615",
+        "?only=nothing",
+        "?find=%00%ff",
+        "?find=%e2%80%ae%3cb%3e",
+    ] {
         assert_eq!(page.get(&format!("api/audit{query}")).status, 200, "{query}");
     }
     assert_eq!(unread.pop().unwrap().reply().status, 200);

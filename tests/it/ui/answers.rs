@@ -22,7 +22,8 @@ fn the_catalog_is_a_tree_with_its_roots() {
     let page = Page::open(ui(library.path()));
     let catalog = page.json("api/catalog");
     assert_eq!(nodes(&catalog), [(0, "_root"), (1, "tool"), (1, "ui/_index"), (2, "ui/login")]);
-    assert_eq!((&catalog["skills"], &catalog["problems"]), (&json!(4), &json!([])));
+    assert_eq!(catalog["skills"], 4);
+    assert_eq!(page.json("api/problems"), json!({"total": 0, "kinds": [], "hidden": []}));
     let path = library.path().display().to_string();
     assert_eq!(
         (field_of_all(&catalog["roots"], "path"), field_of_all(&catalog["roots"], "state")),
@@ -30,7 +31,10 @@ fn the_catalog_is_a_tree_with_its_roots() {
     );
     let login = &catalog["nodes"][3];
     assert_eq!((&login["name"], &login["keywords"]), (&json!("login"), &json!(["login", "form"])));
-    assert_eq!((&catalog["nodes"][2]["assets"], &catalog["nodes"][1]["scripts"]), (&json!(1), &json!(1)));
+    assert_eq!(page.json("api/scripts"), json!({"tool": 1}));
+    let kind_of = |at: usize| (&catalog["nodes"][at]["model"], &catalog["nodes"][at]["file"]);
+    assert_eq!(kind_of(1), (&json!("folder"), &json!("tool/SKILL.md")));
+    assert_eq!(kind_of(2), (&json!("tree"), &json!("ui/_index.md")));
 }
 
 #[test]
@@ -136,54 +140,6 @@ fn scorers_get_the_skills_once_per_generation() {
 }
 
 #[test]
-fn the_audit_record_has_runs_and_refusals_and_reveals_tampering() {
-    let library = library(&SKILLS);
-    let launch = ui(library.path());
-    let home = launch.home().to_owned();
-    let run = |script: &str| {
-        let command = Launch::bare(SKILLCELL).with_home(&home).arg("run").arg("tool").arg(script);
-        command.arg("--arg").arg("n=1").arg("--root").arg(library.path()).output()
-    };
-    assert!(run("a.sh").status.success());
-    assert_eq!(run("../../etc/passwd").status.code(), Some(1));
-    let page = Page::open(launch);
-    let record = page.json("api/audit");
-    assert_eq!((&record["lines"], &record["faults"], &record["error"]), (&json!(4), &json!([]), &Value::Null));
-    assert_eq!(
-        field_of_all(&record["entries"], "kind"),
-        ["refusal", "refusal", "refusal", "run"],
-        "the newest comes first"
-    );
-    assert!(record["entries"][0]["reason"].as_str().unwrap().contains("path traversal"), "{record}");
-    assert!(record["entries"][1]["reason"].as_str().unwrap().contains("`api.example.com`, and no grant"), "{record}");
-    assert!(record["entries"][2]["reason"].as_str().unwrap().contains("`TOKEN`, and no grant"), "{record}");
-    let run_entry = &record["entries"][3];
-    assert_eq!(
-        (&run_entry["skill"], &run_entry["outcome"]["exit_code"], &run_entry["outcome"]["refusals"]),
-        (&json!("tool"), &json!(0), &json!(2))
-    );
-    let stdout = Launch::bare(SKILLCELL).with_home(&home).arg("audit").output();
-    let stdout = String::from_utf8_lossy(&stdout.stdout).into_owned();
-    assert!(stdout.contains("tool a.sh  exit 0, 2 refusals\n"), "{stdout}");
-    assert!(stdout.contains("tool a.sh  refused: script `a.sh` wants to read the variable `TOKEN`"), "{stdout}");
-    assert_eq!(field_of_all(&page.json("api/audit?last=1")["entries"], "kind"), ["refusal"]);
-
-    let file = home.join(".local/share/skillcell/audit/audit.jsonl");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replacen("\"exit_code\":0", "\"exit_code\":1", 1)).unwrap();
-    let refusals = file.with_file_name("refusals.jsonl");
-    let text = std::fs::read_to_string(&refusals).unwrap();
-    std::fs::write(&refusals, text + "not a line\n").unwrap();
-    let record = page.json("api/audit");
-    assert!(all_texts(&record["faults"]).iter().any(|fault| fault.contains("was changed")), "{record}");
-    assert_eq!(record["entries"][0], json!({"kind": "unreadable", "text": "not a line"}));
-}
-
-fn all_texts(list: &Value) -> Vec<&str> {
-    list.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
-}
-
-#[test]
 fn usage_is_that_of_stats() {
     let library = library(&SKILLS);
     let launch = ui(library.path()).config("analytics: {enabled: true}\n");
@@ -231,7 +187,9 @@ fn the_page_changes_no_files() {
     let library = library(&SKILLS);
     let page = Page::open(ui(library.path()).config("analytics: {enabled: true}\n"));
     let [home, skills] = [page.session.home(), library.path()].map(contents);
-    for route in ["catalog", "skill?name=tool", "rank?task=login%20form", "grants", "audit", "usage"] {
+    for route in
+        ["catalog", "problems", "scripts", "skill?name=tool", "rank?task=login%20form", "grants", "audit", "usage"]
+    {
         page.json(&format!("api/{route}"));
     }
     assert_eq!(contents(page.session.home()), home);
@@ -279,9 +237,6 @@ fn empty_missing_broken_and_large_libraries_are_shown() {
     ]);
     let catalog = Page::open(ui(broken.path())).json("api/catalog");
     assert_eq!((&catalog["skills"], nodes(&catalog)), (&json!(1), vec![(0, "c")]));
-    let files = field_of_all(&catalog["problems"], "file");
-    assert!(files.contains(&"a.md") && files.contains(&"b/SKILL.md"), "{catalog}");
-    assert!(catalog["problems"].as_array().unwrap().iter().all(|problem| problem["advice"] != ""), "{catalog}");
 
     let large = large();
     let page = Page::open(ui(large.path()));
