@@ -124,7 +124,7 @@ pub fn resolve_in(
     let file_limit = variable("MAX_FILE_SIZE_MB").map(|text| file_limit(&text)).transpose()?;
     let tools = surface::tools(&args.tools).map_err(ConfigError::Outside)?;
     let endpoint = analytics::from_environment(variable).map_err(ConfigError::Outside)?;
-    let surface = surface::resolve(args.profile, tools, &raw).map_err(invalid)?;
+    let mut surface = surface::resolve(args.profile, tools, &raw).map_err(invalid)?;
     let context = git::ResolveContext {
         variable,
         path: &path,
@@ -142,6 +142,7 @@ pub fn resolve_in(
     let scorer = from_args.map_err(|error| ConfigError::Outside(format!("--scorer {error}")))?.unwrap_or(from_file);
     let context = integrations::ResolveContext { variable, path: &path };
     let integrations = integrations::resolve(raw.integrations.unwrap_or_default(), &context).map_err(invalid)?;
+    surface.lists_query |= !integrations.askable_names().is_empty();
     let clone = |remote: &Remote| ClonedRepository { label: remote.address.name(), folder: remote.folder.clone() };
     let mut raw_scripts = raw.scripts.unwrap_or_default();
     raw_scripts.undeclared = raw_scripts.undeclared.or(Some(!surface.only_declared_scripts));

@@ -84,7 +84,7 @@ fn the_nine_checks_run_in_order_each_with_its_message() {
     let undeclared = refuse("tool", "undeclared.rb", json!({}));
     assert!(undeclared.starts_with("script `undeclared.rb` is not declared in `tool`"), "{undeclared}");
     assert!(undeclared.contains("`good.py`, `for-claude.sh`"), "{undeclared}");
-    assert!(refuse("tool", "for-claude.sh", json!({})).contains("read it with get_asset and run it with bash"));
+    assert!(refuse("tool", "for-claude.sh", json!({})).contains("read it with get_asset and run it yourself"));
     let missing = refuse("tool", "good.py", json!({"b": "x"}));
     assert!(missing.starts_with("script `good.py` needs the arguments `a`, `c`"), "{missing}");
     assert!(refuse("tool", "program.rb", json!({})).starts_with("the extension `.rb` is not allowed"));

@@ -83,7 +83,7 @@ fn check_all(mut config: Config, online: bool, report: &mut Report) -> anyhow::R
 fn configuration(config: &Config) -> Vec<Check> {
     let file = &config.grants.file;
     let source = if file.exists() { file.display().to_string() } else { "there is no operator's file".to_owned() };
-    let tools = config.surface.tools.len();
+    let tools = config.surface.listed().count();
     vec![Check::ok(format!("{source}; {tools} tools are offered"))]
 }
 

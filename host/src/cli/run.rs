@@ -182,7 +182,7 @@ fn print_run(ran: CompletedRun, json: bool) -> anyhow::Result<ExitCode> {
         tracing::warn!("refused: {refusal}");
     }
     if let Some(hint) = view.hint {
-        tracing::info!("hint: {hint}");
+        terminal::print_note(&format!("hint: {hint}"));
     }
     Ok(code)
 }

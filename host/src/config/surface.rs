@@ -19,7 +19,7 @@ pub fn resolve(profile: Option<Profile>, chosen: Vec<ToolName>, raw: &RawConfig)
     let mut surface = profile.or(raw.profile).unwrap_or_default().surface();
     if let Some(tools) = tools {
         surface.tools = ToolName::ALL.into_iter().filter(|tool| tools.contains(tool)).collect();
-        surface.always_query = true;
+        surface.lists_query = true;
     }
     surface.catalog = raw.catalog.unwrap_or(surface.catalog);
     surface.format = raw.catalog_format.unwrap_or(surface.format);

@@ -235,9 +235,7 @@ impl ServerHandler for Server {
         let index = self.fresh_index().await?;
         let texts = self.texts(&index);
         let structured = knows_structured(&context);
-        let can_query = self.surface.always_query || !self.integrations.options().askable_names().is_empty();
-        let offered = self.surface.tools.iter().filter(|tool| can_query || **tool != ToolName::Query);
-        let tools = offered.map(|tool| tool.describe(self, &texts, structured));
+        let tools = self.surface.listed().map(|tool| tool.describe(self, &texts, structured));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 

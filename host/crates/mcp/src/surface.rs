@@ -136,8 +136,8 @@ pub struct Surface {
     pub all_roots: bool,
     /// Whether scripts run only if their skill declares them, with named arguments.
     pub only_declared_scripts: bool,
-    /// Whether `query` is listed although no integration can be asked.
-    pub always_query: bool,
+    /// Whether `query` is listed. The configuration sets it if an integration can be asked.
+    pub lists_query: bool,
     /// The most skills in one answer of `skills_list`.
     pub skills_per_page: usize,
 }
@@ -181,6 +181,11 @@ pub enum NotifyOn {
 }
 
 impl Surface {
+    /// The tools that clients see in the list.
+    pub fn listed(&self) -> impl Iterator<Item = ToolName> {
+        self.tools.iter().copied().filter(|tool| self.lists_query || *tool != ToolName::Query)
+    }
+
     pub fn documented_for(&self, tool: ToolName) -> Option<&'static Documented> {
         self.documented.iter().find(|documented| documented.tool == tool)
     }
@@ -206,7 +211,7 @@ impl Profile {
             notify_on: NotifyOn::OtherAnswers,
             all_roots: false,
             only_declared_scripts: false,
-            always_query: false,
+            lists_query: false,
             skills_per_page: SKILLS_PER_PAGE,
         };
         match self {
@@ -249,7 +254,7 @@ impl Profile {
                 tools: vec![Tool::ReadSkill, Tool::Query],
                 documented: SX,
                 catalog: CatalogPlace::None,
-                always_query: true,
+                lists_query: true,
                 ..unified
             },
             Self::SkillsMcp => Surface {

@@ -50,7 +50,8 @@ impl Denied {
             ),
             Self::NotDeclared { skill, file, declared } => {
                 let hint = match &declared[..] {
-                    [] => "it declares no scripts".to_owned(),
+                    [] => "it declares no scripts, and has no such file that can run; `skill-resource` lists its files"
+                        .to_owned(),
                     _ => format!("it declares {}", quoted(declared)),
                 };
                 format!("script `{}` is not declared in `{}`\nhint: {hint}", printable(file), printable(skill))
@@ -64,7 +65,7 @@ impl Denied {
                 "scripts are disabled in the `config.yaml` of the root `{label}`\nhint: read the script with get_asset and do its work yourself"
             ),
             Self::RunByAgent(file) => format!(
-                "script `{}` has `execution: claude`, so the server does not run it\nhint: read it with get_asset and run it with bash",
+                "script `{}` has `execution: claude`, so the server does not run it\nhint: read it with get_asset and run it yourself",
                 printable(file)
             ),
             Self::MissingArguments { file, missing } => format!(

@@ -30,7 +30,8 @@ impl CompletedRun {
         if !self.outputs.unmatched.is_empty() {
             hints.push(format!("the script wrote no file that matches {}", quoted(&self.outputs.unmatched)));
         }
-        if self.outputs.files.is_empty() && self.outputs.in_tmp > 0 {
+        let is_complete = self.finished.limit_hit.is_none();
+        if self.outputs.files.is_empty() && self.outputs.in_tmp > 0 && is_complete {
             hints.push("files in /tmp come back only if `outputs` names them, such as `/tmp/**`".to_owned());
         }
         (!hints.is_empty()).then(|| hints.join("\n"))

@@ -35,8 +35,8 @@ impl Tool for Query {
 
     fn customize(tool: &mut model::Tool, server: &Shared, _: &Texts) {
         let options = server.integrations.options();
-        let names = if server.surface.always_query { options.names() } else { options.askable_names() };
-        if !names.is_empty() {
+        let names = [options.askable_names(), options.names()].into_iter().find(|names| !names.is_empty());
+        if let Some(names) = names {
             Arc::make_mut(&mut tool.input_schema)["properties"]["integration"]["enum"] = json!(names);
         }
     }
