@@ -24,6 +24,7 @@ mod show;
 mod stats;
 mod table;
 mod ui;
+mod untrusted;
 
 use crate::config::CliArgs;
 use base::printable::printable;

@@ -208,3 +208,20 @@ fn a_skill_cannot_control_the_terminal() {
     let output = command(&["show", "evil"], folder.path()).output();
     assert_eq!(output.stdout, text.as_bytes(), "a program gets exactly the file");
 }
+
+#[test]
+fn a_script_cannot_control_the_terminal() {
+    const WRITTEN: &str = "\u{1b}]0;title\u{7}\u{1b}[2J\rhidden\ttab\nüber\u{202e}\u{9b}31m\n";
+    const SHOWN: &str = "\\u{1b}]0;title\\u{7}\\u{1b}[2J\\rhidden\ttab\nüber\\u{202e}\\u{9b}31m\n";
+    let script = "const text = '\\u001b]0;title\\u0007\\u001b[2J\\rhidden\\ttab\\nüber\\u202e\\u009b31m\\n'\nprocess.stdout.write(text)\nprocess.stderr.write(text)\n";
+    let folder = library(&[("evil/SKILL.md", "---\nname: evil\ndescription: d\n---\n"), ("evil/a.js", script)]);
+    let run = || command(&["run", "evil", "a.js", "-q"], folder.path());
+    for stream in [Stream::Output, Stream::Error] {
+        let mut terminal = TerminalRun::start(run(), stream);
+        assert_eq!(terminal.end(), Some(0), "{:?}", terminal.screen);
+        assert!(terminal.screen.ends_with(SHOWN), "{:?}", terminal.screen);
+        assert!(!terminal.screen.contains(['\u{7}', '\u{202e}', '\u{9b}']), "{:?}", terminal.screen);
+    }
+    let output = run().output();
+    assert_eq!((output.stdout, output.stderr), (WRITTEN.into(), WRITTEN.into()), "a program gets exactly the bytes");
+}

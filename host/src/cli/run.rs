@@ -1,6 +1,6 @@
 //! `skillcell run`: runs one script of a skill in the sandbox.
 
-use super::{Roots, failure};
+use super::{Roots, failure, untrusted};
 use crate::compose::{self, App};
 use crate::config;
 use analytics::Usage;
@@ -18,6 +18,7 @@ use scripts::{CompletedRun, Denied, Request, ScriptError};
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use terminal::Output;
 use tokio_util::sync::CancellationToken;
 use views::run::{RunView, policy_view};
 
@@ -170,8 +171,8 @@ fn print_run(ran: CompletedRun, json: bool) -> anyhow::Result<ExitCode> {
         terminal::print_json(&RunView::new(ran, Audience::Local, unkept))?;
         return Ok(code);
     }
-    terminal::print(&ran.finished.stdout.text)?;
-    let mut errors = ran.finished.stderr.text.clone();
+    terminal::print(&untrusted::text_for(Output::standard(), &ran.finished.stdout.text))?;
+    let mut errors = untrusted::text_for(Output::error(), &ran.finished.stderr.text).into_owned();
     // The host appended a message, which has to end its line.
     if ran.finished.limit_hit.is_some() && !errors.ends_with('\n') {
         errors.push('\n');

@@ -1,10 +1,10 @@
 //! `skillcell show`: prints the file of a skill, or the text a model gets.
 
-use super::{Roots, failure};
+use super::{Roots, failure, untrusted};
 use crate::compose::{self, App};
 use crate::config;
 use anyhow::bail;
-use base::printable::{printable, printable_text};
+use base::printable::printable;
 use bindings::catalog::{Answer, LookupError, Request};
 use catalog::{Served, no_skill};
 use clap::Args;
@@ -83,7 +83,6 @@ fn view(app: &App, served: &Served) -> FileView {
     FileView { skill: summary.into(), file, text: served.text.as_ref().to_owned() }
 }
 
-/// Prints a text unchanged, except that control characters are escaped on a terminal.
 fn print(text: &str) -> anyhow::Result<()> {
-    if Output::standard().is_terminal() { terminal::print(&printable_text(text)) } else { terminal::print(text) }
+    terminal::print(&untrusted::text_for(Output::standard(), text))
 }
