@@ -25,6 +25,7 @@ mod stats;
 mod table;
 mod ui;
 mod untrusted;
+mod version;
 
 use crate::config::CliArgs;
 use base::printable::printable;
@@ -40,7 +41,7 @@ use terminal::progress;
 ///
 /// Example: skillcell ./team-skills
 #[derive(Parser)]
-#[command(version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(version, disable_version_flag = true, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -52,6 +53,12 @@ pub struct Cli {
     /// Log only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
+    /// Print the version
+    #[arg(short = 'V', action = clap::ArgAction::Version)]
+    _version: Option<bool>,
+    /// Print the version, the commit it was built from, and the digest of the engine
+    #[arg(long = "version")]
+    version_details: bool,
 }
 
 #[derive(Subcommand)]
@@ -224,6 +231,9 @@ impl Cli {
     /// Runs the command. Its exit code is 0 for success, 1 for a negative answer, 2 for wrong usage or configuration; `run`
     /// exits with the code of the script.
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        if self.version_details {
+            return version::run();
+        }
         match (self.quiet, self.serves()) {
             (true, _) => {}
             (false, true) => progress::enable_for_server(),
@@ -257,7 +267,7 @@ impl Cli {
 
     /// Whether the command is a server, whose output is read by programs.
     pub fn serves(&self) -> bool {
-        matches!(self.command, None | Some(Command::Serve(_)))
+        !self.version_details && matches!(self.command, None | Some(Command::Serve(_)))
     }
 
     /// The log filter, unless `SKILLCELL_LOG` sets one.

@@ -45,6 +45,7 @@ mod terminal;
 mod tidy;
 mod several_servers;
 mod ui;
+mod version;
 mod waiting;
 
 use serde_json::{Value, json};

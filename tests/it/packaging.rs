@@ -18,7 +18,7 @@ fn json_of(path: &str) -> Value {
 
 /// Returns the version of the program.
 fn version() -> String {
-    let output = Launch::bare(SKILLCELL).arg("--version").output();
+    let output = Launch::bare(SKILLCELL).arg("-V").output();
     let stdout = String::from_utf8(output.stdout).unwrap();
     stdout.trim().strip_prefix("skillcell ").unwrap_or_else(|| panic!("no version: {stdout}")).to_owned()
 }
