@@ -14,10 +14,12 @@ mod list;
 mod man;
 mod matching;
 mod mentions;
+mod new;
 mod package;
 mod plugin;
 mod replace;
 mod run;
+mod scaffold;
 mod search;
 mod serve;
 mod show;
@@ -104,6 +106,10 @@ enum Command {
     ///   skillcell lint . --deny warnings --allow long-body --sarif > lint.sarif
     #[command(verbatim_doc_comment)]
     Lint(lint::Lint),
+    /// Create a skill with a script, ready to be tried and edited
+    ///
+    /// Example: skillcell new expense-report --dir ./team-skills
+    New(new::New),
     /// Check that everything works, and show how to fix what does not; exit code 1 if a check fails
     ///
     /// Example: skillcell doctor --root ./team-skills
@@ -252,6 +258,7 @@ impl Cli {
             Some(Command::Run(arguments)) => run::run(arguments),
             Some(Command::Match(arguments)) => matching::run(arguments),
             Some(Command::Lint(arguments)) => lint::run(arguments),
+            Some(Command::New(arguments)) => new::run(&arguments),
             Some(Command::Doctor(arguments)) => doctor::run(arguments),
             Some(Command::Client(arguments)) => client::run(arguments),
             Some(Command::Plugin(arguments)) => plugin::run(arguments),

@@ -36,6 +36,7 @@ mod runtimes;
 mod sandbox;
 mod scorers;
 mod nested;
+mod new_skill;
 mod script_io;
 mod scripts;
 mod shutdown;

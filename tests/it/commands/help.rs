@@ -7,8 +7,18 @@ use std::io::Read as _;
 use std::process::Stdio;
 
 /// Commands that change or start something, or write a file in a format of its own. All others are read-only.
-const NOT_READ_ONLY: [&str; 9] =
-    ["serve", "demo", "plugin new", "package add", "package remove", "package update", "ui", "completions", "man"];
+const NOT_READ_ONLY: [&str; 10] = [
+    "serve",
+    "demo",
+    "new",
+    "plugin new",
+    "package add",
+    "package remove",
+    "package update",
+    "ui",
+    "completions",
+    "man",
+];
 
 fn stdout(arguments: &str) -> String {
     let launch = arguments.split_whitespace().fold(Launch::bare(SKILLCELL), Launch::arg);

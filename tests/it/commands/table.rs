@@ -120,6 +120,14 @@ pub const ROWS: &[Row] = &[
         },
     },
     Row {
+        command: "new",
+        arguments: [&["hello"]; 4],
+        codes: [0; 4],
+        parts: ["created the skill `hello` in skills"; 4],
+        facts: NO_FACTS,
+        mode: Mode::Exits { json: None },
+    },
+    Row {
         command: "doctor",
         arguments: NO_ARGUMENTS,
         codes: [0; 4],

@@ -30,6 +30,7 @@ pub use digest::digest_of;
 pub use options::{Options, Runner};
 pub use policy::Policy;
 pub use record::limits;
+pub use refusal::{Refusal, ScriptId, Wish};
 
 use audit::{AuditError, Record};
 use base::place::{Audience, LocalReason};

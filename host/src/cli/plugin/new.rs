@@ -1,10 +1,9 @@
 //! `skillcell plugin new`: creates a project that builds a plugin.
 
-use anyhow::{Context as _, bail};
+use crate::cli::scaffold;
+use anyhow::bail;
 use clap::{Args, ValueEnum};
-use std::fs::File;
-use std::io::{ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -53,10 +52,7 @@ pub fn run(arguments: &New) -> anyhow::Result<ExitCode> {
     let New { name, kind: Kind::Scorer, into } = arguments;
     check_name(name)?;
     let folder = into.join(name);
-    create_folder(&folder, into)?;
-    for (path, text) in files(name) {
-        write(&folder.join(path), &text)?;
-    }
+    scaffold::create(&folder, &files(name), "--into")?;
     terminal::print_lines(&[
         format!("created a scorer in {}. Next, in that folder:", folder.display()),
         "  cargo build --release --target wasm32-wasip2".to_owned(),
@@ -82,20 +78,6 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Creates a folder, which must not exist yet.
-fn create_folder(folder: &Path, into: &Path) -> anyhow::Result<()> {
-    match std::fs::create_dir(folder) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("{} already exists\nhint: use another name, or another folder with `--into`", folder.display())
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            bail!("there is no folder {}\nhint: create it first, or use another with `--into`", into.display())
-        }
-        Err(error) => Err(error).with_context(|| format!("cannot create {}", folder.display())),
-    }
-}
-
 /// The files of a project with this name.
 fn files(name: &str) -> Vec<(&'static str, String)> {
     let renamed = |text: &str| text.replace(TEMPLATE_NAME, name).replace(&file_name(TEMPLATE_NAME), &file_name(name));
@@ -116,14 +98,6 @@ fn world(name: &str) -> String {
     let block =
         include_str!("../../../../wit/worlds.wit").split("\n\n").find(is_world).expect("a world of `wit/worlds.wit`");
     format!("{}\n", block.trim_end())
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let create = || {
-        std::fs::create_dir_all(path.parent().unwrap_or(path))?;
-        File::create_new(path)?.write_all(text.as_bytes())
-    };
-    create().with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]
