@@ -31,6 +31,7 @@ mod version;
 
 use crate::config::CliArgs;
 use base::printable::printable;
+use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use mcp::surface::Profile;
 use std::path::PathBuf;
@@ -234,6 +235,27 @@ struct Http {
 }
 
 impl Cli {
+    /// Parses the arguments of this process. Without a command to run, it prints why and returns the exit code.
+    pub fn parse_or_report() -> Result<Self, ExitCode> {
+        let parsed = Self::try_parse();
+        let checked = match &parsed {
+            Ok(Self { command: None, serve, .. }) => did_you_mean::check_folders(&serve.folders),
+            // The options of a mistyped command are unknown.
+            Err(error) if error.kind() == ErrorKind::UnknownArgument => {
+                did_you_mean::check_folders(std::env::args().nth(1).as_slice())
+            }
+            _ => Ok(()),
+        };
+        if let Err(error) = checked {
+            terminal::print_error(&format!("{error:#}"));
+            return Err(ExitCode::from(2));
+        }
+        parsed.map_err(|error| {
+            let _ = error.print();
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+        })
+    }
+
     /// Runs the command. Its exit code is 0 for success, 1 for a negative answer, 2 for wrong usage or configuration; `run`
     /// exits with the code of the script.
     pub fn run(self) -> anyhow::Result<ExitCode> {
@@ -246,10 +268,7 @@ impl Cli {
             (false, false) => progress::enable(),
         }
         match self.command {
-            None => {
-                did_you_mean::check_folders(&self.serve.folders)?;
-                serve::run(self.serve)
-            }
+            None => serve::run(self.serve),
             Some(Command::Serve(serve)) => serve::run(serve),
             Some(Command::Demo) => demo::run(),
             Some(Command::List(arguments)) => list::run(arguments),

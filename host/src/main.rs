@@ -1,13 +1,15 @@
 //! Parses the arguments, sets up logging on standard error and sets the exit code.
 
-use clap::Parser;
 use skillcell::cli::Cli;
 use std::process::ExitCode;
 use terminal::{Output, progress};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::parse_or_report() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     let filter = EnvFilter::try_from_env("SKILLCELL_LOG").unwrap_or_else(|_| EnvFilter::new(cli.log_filter()));
     tracing_subscriber::fmt()
         .with_writer(|| progress::EventLog)
