@@ -235,3 +235,31 @@ fn an_entry_whose_server_would_exit_immediately_is_written_with_a_warning() {
     let output = scene.run(&["cursor", "--write"]);
     assert_eq!((output.code, output.err.as_str()), (Some(0), ""), "there is a folder to serve now");
 }
+
+#[test]
+fn an_entry_that_starts_a_program_from_a_cache_is_shown_with_a_warning() {
+    for (folder, command) in [
+        (".npm/_npx/1a2b/node_modules/@skillcell/linux-x64-gnu/bin", "npm install --global skillcell"),
+        (".cache/uv/archive-v0/x/bin", "uv tool install skillcell"),
+        (".cache/pipx/x/bin", "pipx install skillcell"),
+        (".local/bin", ""),
+    ] {
+        let scene = Scene::new();
+        let program = scene.file(folder);
+        std::fs::create_dir_all(&program).unwrap();
+        let program = crate::install_server(&program);
+        let launch = Launch::bare(&program).with_home(scene.home.path()).folder(scene.skills.path());
+        let output = text_output(launch.arg("client").arg("claude").arg(".").output());
+        assert!(
+            output.code == Some(0) && output.out.contains(program.to_str().unwrap()),
+            "{}{}",
+            output.out,
+            output.err
+        );
+        if command.is_empty() {
+            assert_eq!(output.err, "");
+        } else {
+            assert!(output.err.contains(&format!("hint: install it with `{command}`")), "{}", output.err);
+        }
+    }
+}

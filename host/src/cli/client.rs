@@ -14,6 +14,7 @@ use super::Roots;
 use super::serve::preflight::{self, Environment};
 use anyhow::{Context as _, anyhow};
 use base::environment::variable;
+use base::printable::printable;
 use base::user_files;
 use base::user_folders::UserFolders;
 use clap::Args;
@@ -82,6 +83,7 @@ pub fn run(arguments: ClientArguments) -> anyhow::Result<ExitCode> {
     if !action.remove {
         entry.check_for(client, config_file.title)?;
         warn_if_it_fails(&entry, &environment);
+        warn_if_cached(&entry);
     }
     let links = match scope {
         Scope::User => Links::Follow,
@@ -91,6 +93,16 @@ pub fn run(arguments: ClientArguments) -> anyhow::Result<ExitCode> {
     let report = Report { client, config_file, file, entry, outcome, backup };
     terminal::print_report(json, &report.view(), &report.lines())?;
     Ok(ExitCode::from(u8::from(matches!(report.outcome, Outcome::Differs(_)))))
+}
+
+/// Warns if the entry starts a program from a cache that may be emptied.
+fn warn_if_cached(entry: &Entry) {
+    if let Some(command) = program::install_command(&entry.program) {
+        terminal::print_note(&format!(
+            "{} is in a cache, and the entry fails once that is emptied\nhint: install it with `{command}`, and run this again",
+            printable(&entry.program)
+        ));
+    }
 }
 
 /// The arguments to start the server with. All paths are absolute, so the working folder does not matter.

@@ -29,6 +29,18 @@ pub fn find(command: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(command)).find(|path| is_executable(path))
 }
 
+/// The command that installs the program for good, if its path is in a cache of a tool that only runs programs.
+pub fn install_command(program: &str) -> Option<&'static str> {
+    const CACHES: [(&str, &str); 5] = [
+        ("/_npx/", "npm install --global skillcell"),
+        ("/uv/archive-v", "uv tool install skillcell"),
+        ("/uv/environments-v", "uv tool install skillcell"),
+        ("/pipx/.cache/", "pipx install skillcell"),
+        ("/.cache/pipx/", "pipx install skillcell"),
+    ];
+    CACHES.iter().find(|(cache, _)| program.contains(cache)).map(|(_, command)| *command)
+}
+
 /// Whether both paths lead to the same existing file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
