@@ -4,7 +4,9 @@ use base::digest::hex;
 use base::user_files::{self, Untrusted};
 use hmac::{Hmac, Mac};
 use std::fmt;
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// Minimum length of a configured token.
@@ -39,11 +41,11 @@ pub enum TokenProblem {
 }
 
 impl Token {
-    /// Reads the first line of a file that only the user can read.
+    /// Reads the first line of a file that only the user can read, or that the superuser lends to the user.
     pub fn from_file(path: &Path) -> Result<Self, TokenProblem> {
         let unreadable = |reason| TokenProblem::Unreadable { path: path.to_owned(), reason };
         let mut text = String::new();
-        user_files::open(path)?.take(MAX_BYTES).read_to_string(&mut text).map_err(unreadable)?;
+        open_private(path)?.take(MAX_BYTES).read_to_string(&mut text).map_err(unreadable)?;
         Self::from_text(text.lines().next().unwrap_or_default(), &path.display().to_string())
     }
 
@@ -83,6 +85,22 @@ impl Token {
         user_files::fill_random(&mut key).map_err(TokenProblem::NoRandomness)?;
         Ok(Self { key, tag: mac(&key, text.as_bytes()).finalize().into_bytes().into() })
     }
+}
+
+fn open_private(path: &Path) -> Result<File, Untrusted> {
+    match user_files::open(path) {
+        Err(Untrusted::OtherOwner { path }) => {
+            let file = user_files::open_unchangeable(&path)?;
+            let is_lent = file.metadata().is_ok_and(|found| found.is_file() && is_lent(found.uid(), found.mode()));
+            if is_lent { Ok(file) } else { Err(Untrusted::OtherOwner { path }) }
+        }
+        opened => opened,
+    }
+}
+
+/// Whether a file is the superuser's, and only its group can read it: this is how service managers hand out secrets.
+fn is_lent(owner: u32, mode: u32) -> bool {
+    owner == 0 && mode & 0o037 == 0
 }
 
 impl fmt::Debug for Token {
@@ -165,5 +183,16 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(matches!(Token::from_file(&link), Err(TokenProblem::File(_))));
+    }
+
+    #[test]
+    fn a_token_file_of_the_superuser_may_be_lent_to_a_group_but_not_to_all() {
+        for mode in [0o400, 0o440, 0o600, 0o640] {
+            assert!(is_lent(0, 0o100_000 | mode), "{mode:o}");
+            assert!(!is_lent(1000, 0o100_000 | mode), "{mode:o}");
+        }
+        for mode in [0o444, 0o404, 0o460, 0o620, 0o450] {
+            assert!(!is_lent(0, 0o100_000 | mode), "{mode:o}");
+        }
     }
 }
