@@ -48,6 +48,16 @@ conformance:
     cargo build --release
     tests/conformance/run
 
+# make the packages of this system in target/packages: npm, PyPI, tar, SBOM, provenance, checksums; needs Python
+package:
+    cargo build --release
+    packaging/package
+
+# install every package into a clean folder, and get an answer from it
+test-packages:
+    cargo build --release
+    tests/packages/run
+
 # build an MCP bundle for this system, target/skillcell.mcpb; needs npm
 bundle:
     cargo build --release

@@ -1,7 +1,9 @@
 //! Packages and published metadata match the program.
 
 use crate::{SKILLCELL, SMALL, library};
+use clap::Parser as _;
 use serde_json::{Value, json};
+use skillcell::cli::Cli;
 use skillcell_tests::{Launch, repository};
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -46,8 +48,14 @@ fn every_package_has_the_version_of_the_program() {
     assert_eq!(json_of("packaging/mcpb/manifest.json")["version"], json!(version));
     let server = json_of("server.json");
     assert_eq!(server["version"], json!(version));
-    let image = server["packages"][0]["identifier"].as_str().unwrap();
-    assert!(image.ends_with(&format!(":{version}")), "{image}");
+    for package in server["packages"].as_array().unwrap() {
+        match package["registryType"].as_str().unwrap() {
+            "oci" => assert!(package["identifier"].as_str().unwrap().ends_with(&format!(":{version}")), "{package}"),
+            _ => assert_eq!(package["version"], json!(version), "{package}"),
+        }
+    }
+    let image = format!("image: ghcr.io/skillcell/skillcell:{version}\n");
+    assert!(text("packaging/kubernetes/skillcell.yaml").contains(&image), "{image}");
 }
 
 #[test]
@@ -66,10 +74,15 @@ fn the_registry_entry_meets_the_rules_of_the_registry() {
     let packages = server["packages"].as_array().unwrap();
     assert!(!packages.is_empty());
     for package in packages {
-        assert_eq!(package["registryType"], "oci", "a bundle is added with its digest when it is made");
+        // A bundle is added with its digest when it is made. The version of an image is in its name.
+        let is_image = package["registryType"] == "oci";
+        assert!(is_image || ["npm", "pypi"].iter().any(|registry| package["registryType"] == *registry), "{package}");
         assert_eq!(package["transport"], json!({"type": "stdio"}));
-        assert!(package["identifier"].is_string() && package.get("version").is_none(), "{package}");
+        assert!(package["identifier"].is_string() && package["version"].is_string() != is_image, "{package}");
     }
+    // The registry accepts only packages that name the server: npm in the manifest, which is made, and PyPI in this file.
+    let marker = format!("<!-- mcp-name: {name} -->");
+    assert!(text("packaging/README.md").contains(&marker), "{marker}");
     let manifest = text("Cargo.toml");
     let url = server["repository"]["url"].as_str().unwrap();
     assert!(manifest.contains(&format!("repository = \"{url}\"")), "{url}");
@@ -159,6 +172,62 @@ fn the_image_runs_unprivileged_and_without_secrets() {
     assert!(user.split(':').all(|number| number.parse::<u32>().is_ok_and(|number| number > 0)), "{user}");
     assert_eq!(instructions("ENTRYPOINT"), [r#"["skillcell", "serve"]"#]);
     assert_eq!(instructions("ENV"), ["HOME=/home/skillcell"]);
-    assert_eq!((instructions("ADD"), instructions("ARG")), (Vec::<String>::new(), Vec::new()));
+    assert_eq!((instructions("ADD"), instructions("ARG")), (Vec::new(), vec!["SKILLCELL_COMMIT".to_owned()]));
     assert_eq!(instructions("VOLUME"), [r#"["/home/skillcell"]"#]);
+}
+
+/// Every target in a file, once.
+fn targets(path: &str) -> BTreeSet<String> {
+    let all = text(path);
+    let words = all.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_' && letter != '-');
+    let is_target = |word: &&str| {
+        word.ends_with("-unknown-linux-gnu") || word.ends_with("-unknown-linux-musl") || word.ends_with("-apple-darwin")
+    };
+    words.filter(is_target).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_release_builds_every_platform_that_the_launcher_of_npm_knows() {
+    let npm = text("packaging/lib/npm.py");
+    let list = npm.lines().find_map(|line| line.strip_prefix("PLATFORMS = ")).unwrap();
+    let platforms: BTreeSet<String> = serde_json::from_str(list).unwrap();
+    let platform = |target: &String| {
+        let (cpu, system) = target.split_once('-').unwrap();
+        let cpu = if cpu == "x86_64" { "x64" } else { "arm64" };
+        match system.strip_prefix("unknown-linux-") {
+            Some(libc) => format!("linux-{cpu}-{libc}"),
+            None => format!("darwin-{cpu}"),
+        }
+    };
+    let built: BTreeSet<String> = targets(".github/workflows/release.yml").iter().map(platform).collect();
+    assert_eq!(built, platforms);
+}
+
+#[test]
+fn the_release_uses_only_actions_that_cannot_change() {
+    let workflow = text(".github/workflows/release.yml");
+    let uses: Vec<&str> =
+        workflow.lines().filter_map(|line| line.split_once("uses: ").map(|(_, action)| action)).collect();
+    assert!(uses.len() > 5, "{uses:?}");
+    for action in uses {
+        let commit = action.split_once('@').and_then(|(_, rest)| rest.split_once(" # v"));
+        let is_pinned =
+            commit.is_some_and(|(commit, _)| commit.len() == 40 && commit.bytes().all(|it| it.is_ascii_hexdigit()));
+        assert!(is_pinned, "{action} is not pinned to a commit with its version");
+    }
+    assert!(workflow.contains("\npermissions: {}\n"), "no job has a permission that it does not name");
+}
+
+#[test]
+fn service_managers_start_a_server_with_options_that_exist() {
+    let unit = text("packaging/systemd/skillcell.service");
+    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/")).unwrap();
+    let pods = text("packaging/kubernetes/skillcell.yaml");
+    let arguments = pods.lines().find_map(|line| line.trim().strip_prefix("args: ")).unwrap();
+    let arguments: Vec<String> = serde_json::from_str(arguments).unwrap();
+    let pod = ["skillcell", "serve"].map(str::to_owned).into_iter().chain(arguments).collect();
+    for command in [start.split(' ').map(str::to_owned).collect::<Vec<_>>(), pod] {
+        let parsed = Cli::try_parse_from(&command);
+        assert!(parsed.is_ok_and(|parsed| parsed.serves()), "{command:?}");
+    }
 }
