@@ -12,7 +12,7 @@ function find() {
     const packages = Object.keys(optionalDependencies).filter((name) => name === platform || name.startsWith(`${platform}-`))
     const found = packages.flatMap((name) => {
         try {
-            return [require.resolve(`${name}/bin/skillcell`)]
+            return [{ name, path: require.resolve(`${name}/bin/skillcell`) }]
         } catch {
             return []
         }
@@ -20,7 +20,7 @@ function find() {
     if (found.length > 1) {
         // A package manager that ignores `libc` installed both.
         const libc = process.report.getReport().header.glibcVersionRuntime ? "-gnu" : "-musl"
-        return found.find((path) => path.includes(libc)) ?? found[0]
+        return found.find(({ name }) => name.endsWith(libc)).path
     }
     if (found.length === 0) {
         const known = packages.length > 0
@@ -32,7 +32,7 @@ function find() {
         )
         process.exit(2)
     }
-    return found[0]
+    return found[0].path
 }
 
 const program = spawn(find(), process.argv.slice(2), { stdio: "inherit" })
