@@ -90,7 +90,7 @@ fn view(loaded: LoadedSkill, state: &UiState, index: &Index) -> Value {
     let is_script = |file: &SkillFile| runs_undeclared(&limits, &file.path) && runtime(&file.path).is_some();
     let undeclared =
         files.iter().filter(|file| summary.model == SkillModel::Folder && is_script(file) && !is_declared(file));
-    let undeclared: Vec<Value> = undeclared.map(|file| undeclared_view(&file.path, runtime(&file.path))).collect();
+    let undeclared: Vec<Value> = undeclared.map(|file| undeclared_view(&file.path, &runtime)).collect();
     let declared = complete.scripts.into_iter().chain(complete.inherited_scripts);
     let scripts = declared.map(|script| script_view(script, &runtime)).chain(undeclared);
     value!({
@@ -137,7 +137,7 @@ fn script_view(mut script: Script, runtime: &impl Fn(&str) -> Option<String>) ->
 }
 
 /// A script that a folder skill has but does not declare.
-fn undeclared_view(file: &str, runtime: Option<String>) -> Value {
-    let file = visible(file.to_owned());
+fn undeclared_view(file: &str, runtime: &impl Fn(&str) -> Option<String>) -> Value {
+    let (runtime, file) = (runtime(file), visible(file.to_owned()));
     value!({"file": file, "description": "", "execution": "server", "runtime": runtime, "args": [], "declared": false})
 }
