@@ -100,7 +100,9 @@ fn open_private(path: &Path) -> Result<File, Untrusted> {
 
 /// Whether a file is the superuser's, and only its group can read it: this is how service managers hand out secrets.
 fn is_lent(owner: u32, mode: u32) -> bool {
-    owner == 0 && mode & 0o037 == 0
+    /// Writing and running for the group, and everything for others.
+    const FORBIDDEN: u32 = 0o037;
+    owner == 0 && mode & FORBIDDEN == 0
 }
 
 impl fmt::Debug for Token {
