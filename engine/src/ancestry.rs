@@ -3,25 +3,9 @@
 use crate::bindings::skillcell::plugin::types::SkillModel;
 use crate::paths;
 use crate::skill::Skill;
-use std::collections::BTreeMap;
-
-/// Returns for each skill the nearest existing `_index.md` above it, or the root's `_root.md`.
-pub fn parents<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Vec<Option<usize>> {
-    let skills: Vec<&Skill> = skills.collect();
-    let mut indexes: BTreeMap<(u32, &str), usize> = BTreeMap::new();
-    for (number, skill) in skills.iter().enumerate() {
-        if matches!(paths::last_segment(&skill.file), "_index.md" | "_root.md") {
-            indexes.insert((skill.root, &skill.file), number);
-        }
-    }
-    skills
-        .iter()
-        .map(|skill| candidates(skill).find_map(|file| indexes.get(&(skill.root, file.as_str())).copied()))
-        .collect()
-}
 
 /// Returns the files that could be the parent, nearest first, whether they exist or not.
-fn candidates(skill: &Skill) -> impl Iterator<Item = String> {
+pub fn candidates(skill: &Skill) -> impl Iterator<Item = String> {
     let is_root = skill.file == "_root.md";
     let stands_for_its_folder = skill.model == SkillModel::Folder || paths::last_segment(&skill.file) == "_index.md";
     let folder = paths::folder_of(&skill.file).unwrap_or("");

@@ -1,7 +1,7 @@
 //! The catalog: changes reported by the host, the contents of the files, and the queries over them.
 
 mod contents;
-mod edits;
+mod rearranging;
 mod review_page;
 mod texts;
 
@@ -15,8 +15,7 @@ use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::{SkillModel, Summary};
 use crate::cross_checks;
 use crate::document;
-use crate::folders;
-use crate::index::{Index, IndexedSkill};
+use crate::index::{Index, IndexedSkill, as_u32};
 use crate::mentions::Mentioned;
 use crate::paths;
 use crate::references;
@@ -28,9 +27,9 @@ use crate::skill::Skill;
 use crate::text::fold;
 use crate::tokens::tokenize;
 use crate::tree;
-use contents::Contents;
-use edits::Pending;
-use std::collections::BTreeSet;
+use contents::{Contents, Dirty};
+use rearranging::{MAX_CHANGES, Pending};
+use std::collections::{BTreeMap, BTreeSet};
 use texts::Texts;
 
 /// A folder of skills, as the engine sees it.
@@ -60,7 +59,12 @@ pub struct Catalog {
     index: Index,
     /// What the scorer has been sent.
     texts: Texts,
-    problems: Vec<Problem>,
+    /// By root and path.
+    problems: BTreeMap<(u32, String), Vec<Problem>>,
+    /// With `Duplicates::First`, the case-folded names of skills that are not served.
+    dropped_names: BTreeSet<String>,
+    /// The files whose skills the last `arrange` added, removed or changed; `None` if it may be any.
+    rearranged: Option<BTreeSet<(u32, String)>>,
 }
 
 impl Catalog {
@@ -81,83 +85,82 @@ impl Catalog {
             pending: Pending::default(),
             index: Index::default(),
             texts: Texts::default(),
-            problems: Vec::new(),
+            problems: BTreeMap::new(),
+            dropped_names: BTreeSet::new(),
+            rearranged: None,
         }
     }
 
     /// Records changes and reads the files that are new or changed.
     pub fn update(&mut self, changes: Vec<Change>) {
-        let changes = self.try_edits(changes);
-        if changes.is_empty() && self.pending.is_edits() {
-            return;
-        }
+        let mut dirty: BTreeMap<usize, Dirty> = BTreeMap::new();
         for change in changes {
-            self.apply(change);
+            let root = match &change {
+                Change::Folder(listing) => listing.folder.root,
+                Change::FolderRemoved(location) | Change::File(location) => location.root,
+            } as usize;
+            let Some(contents) = self.contents.get_mut(root) else { continue };
+            let dirty = dirty.entry(root).or_insert_with(|| Dirty::new(contents));
+            contents.apply(change, dirty);
         }
-        let mut skills = Vec::new();
-        for (number, (root, contents)) in (0..).zip(self.roots.iter().zip(&mut self.contents)) {
-            contents.read_settings(root.as_ref(), &self.operator);
-            skills.extend(contents.skills(number, root.as_ref()));
+        for (number, dirty) in dirty {
+            let (root, contents) = (self.roots[number].as_ref(), &mut self.contents[number]);
+            contents.read_settings(root, &self.operator);
+            let number = as_u32(number);
+            self.pending.add(number, contents.look_again(number, root, dirty));
         }
         self.settings = (0..).zip(&self.contents).map(|(number, _)| self.resolve_settings(number)).collect();
-        self.pending = Pending::Rebuild(skills);
     }
 
-    /// Replaces the edited skills in the index, or builds a new index.
+    /// Applies a few changes to the index, or builds a new one.
     pub fn arrange(&mut self) {
-        match std::mem::take(&mut self.pending) {
-            Pending::Edits(files) => self.apply_edits(&files),
-            Pending::Rebuild(skills) => self.rebuild(skills),
+        let pending = std::mem::replace(&mut self.pending, Pending::Some(BTreeSet::new()));
+        self.rearranged = None;
+        match pending {
+            Pending::Some(touched) if touched.len() <= MAX_CHANGES && self.rearrange(&touched) => {}
+            Pending::Some(_) | Pending::Everything => self.rebuild(),
         }
     }
 
-    fn rebuild(&mut self, mut skills: Vec<IndexedSkill>) {
+    /// Returns the files whose skills the last `arrange` added, removed or changed in what lists show; `None` if it may be any.
+    pub fn rearranged(&self) -> Option<Vec<Location>> {
+        let file = |(root, path): &(u32, String)| Location { root: *root, path: path.clone() };
+        self.rearranged.as_ref().map(|files| files.iter().map(file).collect())
+    }
+
+    fn rebuild(&mut self) {
         self.texts.invalidate();
-        self.problems = match self.duplicates {
+        let mut skills: Vec<IndexedSkill> = self.contents.iter().flat_map(Contents::skills).collect();
+        let duplicates = match self.duplicates {
             Duplicates::First => cross_checks::drop_duplicates(&self.labels, &mut skills),
             Duplicates::Refuse => Vec::new(),
         };
+        self.dropped_names = duplicates.iter().map(|(name, _)| name.clone()).collect();
         self.index = Index::new(&self.labels, &self.plugins, skills);
-        self.problems.extend(cross_checks::problems(&self.index));
+        self.problems.clear();
+        for (_, problem) in duplicates {
+            let Location { root, path } = problem.location.clone();
+            self.problems.entry((root, path)).or_default().push(problem);
+        }
+        for problem in cross_checks::problems(&self.index) {
+            let Location { root, path } = problem.location.clone();
+            self.problems.entry((root, path)).or_default().push(problem);
+        }
         for (number, contents) in (0..).zip(&self.contents) {
-            contents.problems(number, &mut self.problems);
+            let paths: BTreeSet<String> = contents.paths_with_problems().collect();
+            for path in paths {
+                let problems = contents.problems_at(number, &path);
+                self.problems.entry((number, path)).or_default().extend(problems);
+            }
         }
-        self.sort_problems();
-    }
-
-    fn sort_problems(&mut self) {
-        self.problems.sort_by(|left, right| {
-            let (left_place, right_place) = (&left.location, &right.location);
-            (left_place.root, &left_place.path, left.line).cmp(&(right_place.root, &right_place.path, right.line))
-        });
-    }
-
-    fn apply(&mut self, change: Change) {
-        let root = match &change {
-            Change::Folder(listing) => listing.folder.root,
-            Change::FolderRemoved(location) | Change::File(location) => location.root,
-        };
-        let Some(contents) = self.contents.get_mut(root as usize) else { return };
-        match change {
-            Change::Folder(listing) => {
-                // A file that reappears later may have other contents.
-                for gone in contents.folders.set(listing) {
-                    contents.files.remove(&gone);
-                }
-            }
-            Change::FolderRemoved(location) => {
-                contents.folders.remove(&location.path);
-                folders::remove_below(&mut contents.files, &location.path);
-            }
-            Change::File(location) if location.path == SETTINGS_FILE => contents.settings = None,
-            Change::File(location) => {
-                contents.files.remove(&location.path);
-            }
+        for problems in self.problems.values_mut() {
+            problems.sort_by_key(|problem| problem.line);
         }
     }
 
-    pub fn problems(&self, max: u32) -> &[Problem] {
-        &self.problems[..self.problems.len().min(max as usize)]
+    /// Returns the problems by root, path and line.
+    pub fn problems(&self, max: u32) -> Vec<Problem> {
+        self.problems.values().flatten().take(max as usize).cloned().collect()
     }
 
     pub fn skills(&self, filter: Option<&str>, model: Option<SkillModel>, start: u32, max: u32) -> Page {
@@ -167,6 +170,11 @@ impl Catalog {
             model.is_none_or(|model| skill.model == model)
                 && (filter.is_empty() || texts.into_iter().any(|text| fold(text).contains(&filter)))
         };
+        if filter.is_empty() && model.is_none() {
+            let part = self.index.skills().skip(start as usize).take(max as usize);
+            let skills = part.map(|(number, _)| self.index.summary(number)).collect();
+            return Page { total: count(self.index.count()), skills };
+        }
         let found = self.index.skills().filter(|(_, skill)| wanted(skill)).map(|(number, _)| number);
         let found: Vec<usize> = found.collect();
         let part = found.iter().skip(start as usize).take(max as usize);
@@ -190,11 +198,11 @@ impl Catalog {
         .map(|(number, _)| number)
         .collect();
         let total = count(found.len());
-        let mut place = vec![usize::MAX; self.index.count()];
+        let mut place = vec![usize::MAX; self.index.limit()];
         for (rank, fit) in self.rank(&tokenize(query), scores).iter().enumerate() {
             place[fit.skill] = rank;
         }
-        found.sort_by_key(|number| (place[*number], *number));
+        found.sort_by_key(|number| (place[*number], self.index.place(*number)));
         found.truncate(limit as usize);
         let hit = |number: usize| {
             let skill = self.index.skill(number);
@@ -265,10 +273,10 @@ impl Catalog {
 
     /// Returns every skill with a score above 0, best first.
     fn rank(&self, tokens: &[String], scores: Option<&[f64]>) -> Vec<Fit> {
-        let keywords = &self.index.keywords;
+        let (keywords, place) = (&self.index.keywords, |number| self.index.place(number));
         match scores.and_then(|scores| self.texts.assign(scores)) {
-            Some(scores) => keywords.rank_by(scores),
-            None => keywords.rank(tokens),
+            Some(scores) => keywords.rank_by(scores, place),
+            None => keywords.rank(tokens, place),
         }
     }
 

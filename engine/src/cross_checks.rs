@@ -9,8 +9,8 @@ use crate::text::fold;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Removes every folder skill whose name an earlier one has, by root and path.
-pub fn drop_duplicates(labels: &[String], entries: &mut Vec<IndexedSkill>) -> Vec<Problem> {
+/// Removes every folder skill whose name an earlier one has, by root and path. Returns their case-folded names and problems.
+pub fn drop_duplicates(labels: &[String], entries: &mut Vec<IndexedSkill>) -> Vec<(String, Problem)> {
     entries.sort_by(|left, right| {
         (left.skill.root, &left.skill.skill_path).cmp(&(right.skill.root, &right.skill.skill_path))
     });
@@ -20,15 +20,16 @@ pub fn drop_duplicates(labels: &[String], entries: &mut Vec<IndexedSkill>) -> Ve
         if skill.model != SkillModel::Folder {
             return true;
         }
-        let Some(first) = holders.get(&fold(&skill.name)) else {
-            holders.insert(fold(&skill.name), Rc::clone(skill));
+        let name = fold(&skill.name);
+        let Some(first) = holders.get(&name) else {
+            holders.insert(name, Rc::clone(skill));
             return true;
         };
         let holder = format!("{}:{}", labels[first.root as usize], first.file);
         let message =
             format!("`{}` already has the name `{}`, so this skill is not served", quote(&holder), quote(&skill.name));
         let advice = "rename one of them";
-        problems.push(Finding::error("duplicate-name", message, advice).in_file(skill.root, &skill.file));
+        problems.push((name, Finding::error("duplicate-name", message, advice).in_file(skill.root, &skill.file)));
         false
     });
     problems
@@ -36,7 +37,7 @@ pub fn drop_duplicates(labels: &[String], entries: &mut Vec<IndexedSkill>) -> Ve
 
 /// Returns the problems of all skills in the index.
 pub fn problems(index: &Index) -> Vec<Problem> {
-    (0..index.count()).flat_map(|number| problems_of(index, number)).collect()
+    index.skills().flat_map(|(number, _)| problems_of(index, number)).collect()
 }
 
 /// Returns the problems of one skill.
@@ -81,7 +82,8 @@ mod tests {
         let served: Vec<_> = memory::by_file(&catalog, |_| ()).into_keys().collect();
         let file = |root: u32, file: &str| (root, file.to_owned());
         assert_eq!(served, [file(0, "a/twin.md"), file(0, "y/SKILL.md"), file(1, "other/SKILL.md")]);
-        let problems: Vec<_> = catalog.problems(9).iter().filter(|problem| problem.code == "duplicate-name").collect();
+        let problems: Vec<_> =
+            catalog.problems(9).into_iter().filter(|problem| problem.code == "duplicate-name").collect();
         let places: Vec<_> =
             problems.iter().map(|problem| (problem.location.root, problem.location.path.as_str())).collect();
         assert_eq!(places, [(0, "z/SKILL.md"), (1, "twin/SKILL.md")]);

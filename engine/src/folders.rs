@@ -3,7 +3,7 @@
 use crate::bindings::exports::skillcell::plugin::catalog::{Listing, SkippedEntry};
 use crate::paths;
 use crate::skill::SKILL_FILE;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 /// The file that makes a folder a category.
@@ -15,50 +15,50 @@ pub struct Folders {
     folders: BTreeMap<String, Folder>,
 }
 
+/// A folder as it was listed.
 #[derive(Default)]
-struct Folder {
-    files: BTreeSet<String>,
-    folders: BTreeSet<String>,
-    skipped: Vec<SkippedEntry>,
-}
-
-/// A file that may be a skill, and its resource folder.
-pub struct Candidate {
-    pub file: String,
-    pub resources: Option<String>,
-    /// Whether the resource folder of a tree skill contains skills, which are not served.
-    pub hides_skills: bool,
+pub struct Folder {
+    /// Sorted.
+    pub files: Vec<String>,
+    /// Sorted.
+    pub folders: Vec<String>,
+    pub skipped: Vec<SkippedEntry>,
 }
 
 impl Folders {
-    /// Stores the listing of a folder and returns the paths of the files that are gone.
-    pub fn set(&mut self, listing: Listing) -> Vec<String> {
-        let folder = Folder {
-            files: listing.files.into_iter().collect(),
-            folders: listing.folders.into_iter().collect(),
-            skipped: listing.skipped,
+    pub fn is_empty(&self) -> bool {
+        self.folders.is_empty()
+    }
+
+    pub fn get(&self, path: &str) -> Option<&Folder> {
+        self.folders.get(path)
+    }
+
+    /// Stores the listing of a folder and returns the one before.
+    pub fn set(&mut self, listing: Listing) -> Option<Folder> {
+        let sorted = |mut names: Vec<String>| {
+            names.sort_unstable();
+            names.dedup();
+            names
         };
-        let path = listing.folder.path;
-        let before = self.folders.get(&path).map(|before| &before.files);
-        let gone = before.into_iter().flatten().filter(|name| !folder.files.contains(*name));
-        let gone = gone.map(|name| paths::join(&path, name)).collect();
-        self.folders.insert(path, folder);
-        gone
+        let (files, folders) = (sorted(listing.files), sorted(listing.folders));
+        self.folders.insert(listing.folder.path, Folder { files, folders, skipped: listing.skipped })
     }
 
     pub fn remove(&mut self, path: &str) {
         self.folders.remove(path);
-        remove_below(&mut self.folders, path);
+        for path in paths_below(&self.folders, path) {
+            self.folders.remove(&path);
+        }
     }
 
     pub fn has_file(&self, folder: &str, name: &str) -> bool {
-        self.folders.get(folder).is_some_and(|folder| folder.files.contains(name))
+        self.folders.get(folder).is_some_and(|folder| folder.contains(name))
     }
 
     pub fn has_folder(&self, path: &str) -> bool {
         let above = paths::folder_of(path).and_then(|folder| self.folders.get(folder));
-        self.folders.contains_key(path)
-            || above.is_some_and(|folder| folder.folders.contains(paths::last_segment(path)))
+        self.folders.contains_key(path) || above.is_some_and(|folder| folder.has_folder(paths::last_segment(path)))
     }
 
     /// Returns the paths of all folders below a folder.
@@ -77,66 +77,67 @@ impl Folders {
 
     /// Returns what the host skipped, with its path.
     pub fn skipped(&self) -> impl Iterator<Item = (String, &SkippedEntry)> {
-        let path =
-            |folder: &str, name: &str| if name.is_empty() { folder.to_owned() } else { paths::join(folder, name) };
-        self.folders.iter().flat_map(move |(folder, entry)| {
-            entry.skipped.iter().map(move |skipped| (path(folder, &skipped.name), skipped))
+        self.folders.iter().flat_map(skipped_in)
+    }
+
+    /// Returns what the host skipped in a folder and below it.
+    pub fn skipped_below(&self, path: &str) -> impl Iterator<Item = (String, &SkippedEntry)> {
+        self.folders.get_key_value(path).into_iter().chain(below(&self.folders, path)).flat_map(skipped_in)
+    }
+
+    /// Returns why the host skipped a path.
+    pub fn skipped_at(&self, path: &str) -> impl Iterator<Item = &SkippedEntry> {
+        let (above, name) = (paths::folder_of(path), paths::last_segment(path));
+        let named = |folder: Option<&str>, name| (folder.and_then(|folder| self.folders.get(folder)), name);
+        let places = [named(above, name), named(Some(path), "")];
+        places.into_iter().flat_map(|(folder, name)| {
+            let skipped = folder.map_or(&[][..], |folder| &folder.skipped);
+            skipped.iter().filter(move |skipped| skipped.name == name)
         })
     }
 
-    /// Returns every file that is a skill by its path. `is_skill` reads a file and decides whether the folder of the
-    /// same name is its resource folder or a category.
-    pub fn skills(&self, mut is_skill: impl FnMut(&str) -> bool) -> Vec<Candidate> {
-        let mut found = Vec::new();
-        let mut waiting = vec![(String::new(), false)];
-        while let Some((path, inside_skill)) = waiting.pop() {
-            let Some(folder) = self.folders.get(&path) else { continue };
-            let holds_skill = folder.files.contains(SKILL_FILE);
-            let mut resource_folders = BTreeSet::new();
-            if holds_skill {
-                let file = paths::join(&path, SKILL_FILE);
-                if is_skill(&file) {
-                    found.push(Candidate { file, resources: Some(path.clone()), hides_skills: false });
-                }
-            } else if !inside_skill {
-                for name in folder.files.iter().filter(|name| name.ends_with(".md")) {
-                    let file = paths::join(&path, name);
-                    if is_skill(&file) {
-                        let stem = paths::without_extension(name);
-                        let resources = folder.folders.contains(stem).then(|| paths::join(&path, stem));
-                        let resources = resources.filter(|folder| !self.is_category(folder));
-                        resource_folders.extend(resources.iter().map(|_| stem));
-                        let hides_skills = resources.as_ref().is_some_and(|folder| self.hides_skills(folder));
-                        found.push(Candidate { file, resources, hides_skills });
-                    }
-                }
-            }
-            for name in folder.folders.iter().filter(|name| !resource_folders.contains(name.as_str())) {
-                waiting.push((paths::join(&path, name), inside_skill || holds_skill));
-            }
-        }
-        found
-    }
-
-    /// A folder with a skill or category file in it is not a resource folder.
-    fn is_category(&self, path: &str) -> bool {
-        self.folders.get(path).is_some_and(Folder::holds_skill)
+    /// Returns the resource folder of a tree skill with this stem, if there is one. A folder with a skill or category file in
+    /// it is none.
+    pub fn resource_folder(&self, folder: &str, stem: &str) -> Option<String> {
+        let path = self.folders.get(folder)?.has_folder(stem).then(|| paths::join(folder, stem))?;
+        let is_category = self.folders.get(&path).is_some_and(Folder::holds_skill);
+        (!is_category).then_some(path)
     }
 
     /// Whether a resource folder contains skills further down, which are not served.
-    fn hides_skills(&self, path: &str) -> bool {
+    pub fn hides_skills(&self, path: &str) -> bool {
         below(&self.folders, path).any(|(_, folder)| folder.holds_skill())
     }
 }
 
 impl Folder {
-    fn holds_skill(&self) -> bool {
-        self.files.contains(SKILL_FILE) || self.files.contains(INDEX_FILE)
+    pub fn contains(&self, file: &str) -> bool {
+        self.files.binary_search_by(|other| other.as_str().cmp(file)).is_ok()
+    }
+
+    pub fn has_folder(&self, name: &str) -> bool {
+        self.folders.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
+    }
+
+    /// Whether it is the folder of a skill or a category.
+    pub fn holds_skill(&self) -> bool {
+        self.contains(SKILL_FILE) || self.contains(INDEX_FILE)
     }
 }
 
+fn skipped_in<'folders>(
+    (path, folder): (&'folders String, &'folders Folder),
+) -> impl Iterator<Item = (String, &'folders SkippedEntry)> {
+    folder.skipped.iter().map(move |skipped| (skipped_path(path, &skipped.name), skipped))
+}
+
+/// Returns the path of a skipped entry, or of the folder itself if the name is empty.
+pub fn skipped_path(folder: &str, name: &str) -> String {
+    if name.is_empty() { folder.to_owned() } else { paths::join(folder, name) }
+}
+
 /// Returns the entries below a folder from a map keyed by path.
-fn below<'map, T>(map: &'map BTreeMap<String, T>, folder: &str) -> impl Iterator<Item = (&'map String, &'map T)> {
+pub fn below<'map, T>(map: &'map BTreeMap<String, T>, folder: &str) -> impl Iterator<Item = (&'map String, &'map T)> {
     // Paths are sorted, and `0` follows `/` in ASCII.
     let (first, beyond) =
         if folder.is_empty() { (String::new(), None) } else { (format!("{folder}/"), Some(format!("{folder}0"))) };
@@ -144,10 +145,7 @@ fn below<'map, T>(map: &'map BTreeMap<String, T>, folder: &str) -> impl Iterator
     map.range((Bound::Included(first), beyond))
 }
 
-/// Removes the entries below a folder from a map keyed by path.
-pub fn remove_below<T>(map: &mut BTreeMap<String, T>, folder: &str) {
-    let gone: Vec<String> = below(map, folder).map(|(path, _)| path.clone()).collect();
-    for path in gone {
-        map.remove(&path);
-    }
+/// Returns the paths below a folder in a map keyed by path.
+pub fn paths_below<T>(map: &BTreeMap<String, T>, folder: &str) -> Vec<String> {
+    below(map, folder).map(|(path, _)| path.clone()).collect()
 }

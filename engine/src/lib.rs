@@ -38,6 +38,7 @@ pub mod search;
 pub mod tree;
 pub mod paths;
 pub mod text;
+pub mod maps;
 pub mod component;
 #[cfg(any(test, feature = "memory"))]
 pub mod memory;

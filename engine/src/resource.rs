@@ -21,7 +21,7 @@ pub fn find(index: &Index, uri: &str) -> Option<FoundResource> {
             is_name.then(|| find(start)).flatten().map(|number| (end, number))
         })
     };
-    let (end, number) = longest(&|path| index.uris.find_exact(path))
+    let (end, number) = longest(&|path| index.by_uri(path))
         .or_else(|| longest(&|path| index.uris.find(path)))
         .or_else(|| longest(&|name| index.names.by_name_or_path(index, name)))?;
     Some(FoundResource { part: part(&path[end..])?, skill: index.found_skill(number) })

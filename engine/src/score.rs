@@ -1,10 +1,14 @@
 //! Scores skills for a task by their keywords.
 
+mod vocabulary;
+
+use crate::index::{Skills, as_u32};
+use crate::maps::TextMap;
 use crate::skill::Skill;
-use crate::text::fold;
+use crate::text::{Letters, fold};
 use crate::tokens;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use vocabulary::Vocabulary;
 
 /// Shorter words match only themselves: `go` does not match `golang`.
 const MIN_PART: usize = 3;
@@ -37,42 +41,53 @@ pub struct Fit {
 /// The keywords of all skills, indexed for matching.
 #[derive(Default)]
 pub struct Keywords {
-    /// Every distinct folded keyword; the next two vectors are parallel to it.
-    distinct: Vec<Rc<str>>,
-    letters: Vec<Letters>,
+    /// Every distinct folded keyword.
+    vocabulary: Vocabulary,
+    /// For each of them the skills that have it.
     holders: Vec<Vec<u32>>,
-    /// Position of each keyword in these vectors.
-    position: BTreeMap<Rc<str>, usize>,
     /// For skills without keywords: the words of name and description, with the skills that contain them.
-    words: BTreeMap<String, Vec<u32>>,
+    words: TextMap<Vec<u32>>,
     /// For each skill its number of keywords, its root and its priority.
-    count: Vec<usize>,
+    count: Vec<u32>,
     root: Vec<u32>,
     priority: Vec<f64>,
 }
 
 impl Keywords {
-    pub fn new<'skill>(skills: impl Iterator<Item = &'skill Skill>) -> Self {
+    pub fn new(skills: &Skills) -> Self {
         let mut table = Self::default();
-        for (number, skill) in (0..).zip(skills) {
-            table.insert_skill(number, skill);
-            table.count.push(skill.keywords.len());
-            table.root.push(skill.root);
-            table.priority.push(skill.priority);
+        for number in 0..skills.limit() {
+            table.insert(number, skills.get(number));
         }
         table
     }
 
-    pub fn replace(&mut self, number: usize, before: &Skill, after: &Skill) {
-        self.count[number] = after.keywords.len();
-        self.priority[number] = after.priority;
-        if let Ok(number) = u32::try_from(number) {
-            self.remove_skill(number, before);
-            self.insert_skill(number, after);
-        }
+    pub fn insert(&mut self, number: usize, skill: &Skill) {
+        let room = self.count.len().max(number + 1);
+        self.count.resize(room, 0);
+        self.root.resize(room, 0);
+        self.priority.resize(room, 0.0);
+        self.root[number] = skill.root;
+        self.note(number, skill);
+        self.insert_words(as_u32(number), skill);
     }
 
-    fn insert_skill(&mut self, number: u32, skill: &Skill) {
+    pub fn remove(&mut self, number: usize, skill: &Skill) {
+        self.remove_words(as_u32(number), skill);
+    }
+
+    pub fn replace(&mut self, number: usize, before: &Skill, after: &Skill) {
+        self.note(number, after);
+        self.remove_words(as_u32(number), before);
+        self.insert_words(as_u32(number), after);
+    }
+
+    fn note(&mut self, number: usize, skill: &Skill) {
+        self.count[number] = as_u32(skill.keywords.len());
+        self.priority[number] = skill.priority;
+    }
+
+    fn insert_words(&mut self, number: u32, skill: &Skill) {
         if skill.keywords.is_empty() {
             for word in words_of(skill) {
                 add(self.words.entry(word).or_default(), number);
@@ -80,22 +95,14 @@ impl Keywords {
         }
         for keyword in &skill.keywords {
             let keyword = fold(keyword);
-            let at = self.position.get(keyword.as_str()).copied().unwrap_or_else(|| self.add_keyword(&keyword));
+            let at = self.vocabulary.number_of(&keyword).unwrap_or_else(|| self.vocabulary.insert(&keyword)) as usize;
+            self.holders.resize(self.holders.len().max(at + 1), Vec::new());
             add(&mut self.holders[at], number);
         }
     }
 
-    fn add_keyword(&mut self, keyword: &str) -> usize {
-        let (at, shared) = (self.distinct.len(), Rc::<str>::from(keyword));
-        self.letters.push(Letters::of(keyword));
-        self.distinct.push(Rc::clone(&shared));
-        self.holders.push(Vec::new());
-        self.position.insert(shared, at);
-        at
-    }
-
     /// Removes the words of a skill, and keywords that no other skill has.
-    fn remove_skill(&mut self, number: u32, skill: &Skill) {
+    fn remove_words(&mut self, number: u32, skill: &Skill) {
         if skill.keywords.is_empty() {
             for word in words_of(skill) {
                 let Some(holders) = self.words.get_mut(&word) else { continue };
@@ -106,28 +113,24 @@ impl Keywords {
             }
         }
         for keyword in &skill.keywords {
-            let Some(at) = self.position.get(fold(keyword).as_str()).copied() else { continue };
-            remove(&mut self.holders[at], number);
-            if self.holders[at].is_empty() {
-                self.remove_keyword(at);
+            let Some(at) = self.vocabulary.number_of(&fold(keyword)) else { continue };
+            let holders = &mut self.holders[at as usize];
+            remove(holders, number);
+            if holders.is_empty() {
+                *holders = Vec::new();
+                self.vocabulary.remove(at);
             }
         }
     }
 
-    fn remove_keyword(&mut self, at: usize) {
-        self.position.remove(&self.distinct[at]);
-        self.distinct.swap_remove(at);
-        self.letters.swap_remove(at);
-        self.holders.swap_remove(at);
-        if let Some(moved) = self.distinct.get(at) {
-            self.position.insert(Rc::clone(moved), at);
+    /// Returns every skill with at least one match, best first: by base, then priority within a root, then place in the order.
+    pub fn rank(&self, tokens: &[String], place: impl Fn(usize) -> u32) -> Vec<Fit> {
+        let mut hits = vec![0_u32; self.count.len()];
+        let mut matched = BTreeSet::new();
+        for token in tokens {
+            self.vocabulary.add_matching(token, &mut matched);
         }
-    }
-
-    /// Returns every skill with at least one match, best first: by base, then priority within a root, then position.
-    pub fn rank(&self, tokens: &[String]) -> Vec<Fit> {
-        let mut hits = vec![0; self.count.len()];
-        let by_keyword = self.matched(tokens).into_iter().flat_map(|keyword| &self.holders[keyword]);
+        let by_keyword = matched.into_iter().flat_map(|keyword| &self.holders[keyword as usize]);
         let by_word = tokens.iter().filter_map(|token| self.words.get(token)).flatten();
         let mut found = Vec::new();
         for skill in by_keyword.chain(by_word).map(|skill| *skill as usize) {
@@ -137,19 +140,22 @@ impl Keywords {
             hits[skill] += 1;
         }
         let fit = |skill: usize| {
-            let all = if self.count[skill] == 0 { tokens.len() } else { self.count[skill] };
-            self.fit(skill, share(hits[skill], all))
+            let all = if self.count[skill] == 0 { tokens.len() } else { self.count[skill] as usize };
+            self.fit(skill, share(hits[skill] as usize, all))
         };
-        self.sorted(found.into_iter().map(fit).collect())
+        self.sorted(found.into_iter().map(fit).collect(), place)
     }
 
     /// Returns every skill that a scorer gave a score above 0, best first.
-    pub fn rank_by(&self, scores: impl Iterator<Item = (usize, f64)>) -> Vec<Fit> {
-        self.sorted(scores.filter(|(_, score)| *score > 0.0).map(|(skill, score)| self.fit(skill, score)).collect())
+    pub fn rank_by(&self, scores: impl Iterator<Item = (usize, f64)>, place: impl Fn(usize) -> u32) -> Vec<Fit> {
+        let fits = scores.filter(|(_, score)| *score > 0.0).map(|(skill, score)| self.fit(skill, score));
+        self.sorted(fits.collect(), place)
     }
 
-    fn sorted(&self, mut fits: Vec<Fit>) -> Vec<Fit> {
-        fits.sort_by(|left, right| right.base.total_cmp(&left.base).then(left.skill.cmp(&right.skill)));
+    fn sorted(&self, mut fits: Vec<Fit>, place: impl Fn(usize) -> u32) -> Vec<Fit> {
+        fits.sort_unstable_by(|left, right| {
+            right.base.total_cmp(&left.base).then_with(|| place(left.skill).cmp(&place(right.skill)))
+        });
         for ties in fits.chunk_by_mut(|left, right| left.base.total_cmp(&right.base).is_eq()) {
             self.sort_ties(ties);
         }
@@ -159,6 +165,9 @@ impl Keywords {
     /// Orders equal skills by priority, each in one of the places that its root has by position: no root has a say over the
     /// skills of another.
     fn sort_ties(&self, ties: &mut [Fit]) {
+        if ties.len() == 1 {
+            return;
+        }
         let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (place, fit) in ties.iter().enumerate() {
             places.entry(self.root[fit.skill]).or_default().push(place);
@@ -185,24 +194,6 @@ impl Keywords {
         // Rounded, because 0.701 reads better than 0.7010000000000001; ranking uses the exact base.
         Fit { skill, base, score: (score * 1e6).round() / 1e6 }
     }
-
-    /// Returns the positions of the keywords that match any token.
-    fn matched(&self, tokens: &[String]) -> BTreeSet<usize> {
-        let mut matched = BTreeSet::new();
-        for token in tokens {
-            let letters = Letters::of(token);
-            // Comparing letters alone rules out nearly all keywords, so whole blocks are tested first.
-            let (blocks, rest) = self.letters.as_chunks::<BLOCK>();
-            let possible =
-                |block: &[Letters; BLOCK]| block.iter().fold(false, |any, other| any | letters.may_match(*other));
-            let in_blocks = blocks.iter().enumerate().filter(|(_, block)| possible(block));
-            let in_blocks = in_blocks.flat_map(|(number, _)| number * BLOCK..(number + 1) * BLOCK);
-            let all = in_blocks.chain(self.letters.len() - rest.len()..self.letters.len());
-            let possible = all.filter(|at| letters.may_match(self.letters[*at]));
-            matched.extend(possible.filter(|at| matches(token, &self.distinct[*at])));
-        }
-        matched
-    }
 }
 
 /// Inserts into a sorted list.
@@ -220,9 +211,6 @@ fn remove(numbers: &mut Vec<u32>, number: u32) {
     let beyond = numbers.partition_point(|other| *other <= number);
     numbers.drain(first..beyond);
 }
-
-/// Number of keywords whose letters are compared at once.
-const BLOCK: usize = 16;
 
 /// Whether two skills are too close to decide. Priority only breaks ties, and only `in_one_root`.
 pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64, in_one_root: bool) -> bool {
@@ -270,21 +258,6 @@ pub fn reason(skill: &Skill, tokens: &[String]) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a skill has far fewer than 2^52 keywords")]
 fn share(hits: usize, all: usize) -> f64 {
     hits as f64 / all as f64
-}
-
-/// The letters of a word, one bit per class of bytes: a cheap test that neither word contains the other.
-#[derive(Clone, Copy)]
-struct Letters(u64);
-
-impl Letters {
-    fn of(word: &str) -> Self {
-        Self(word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 64)))
-    }
-
-    fn may_match(self, other: Self) -> bool {
-        let shared = self.0 & other.0;
-        shared == self.0 || shared == other.0
-    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,26 @@ pub fn fold_letter(letter: char) -> char {
     }
 }
 
+/// The letters of a word, one bit per class of bytes: a cheap test that neither word contains the other.
+#[derive(Clone, Copy)]
+pub struct Letters(u64);
+
+impl Letters {
+    pub fn of(word: &str) -> Self {
+        Self(word.bytes().fold(0, |letters, byte| letters | 1 << (byte % 64)))
+    }
+
+    pub fn may_match(self, other: Self) -> bool {
+        let shared = self.0 & other.0;
+        shared == self.0 || shared == other.0
+    }
+
+    /// Returns how many classes only one of the two has.
+    pub fn differences(self, other: Self) -> usize {
+        (self.0 ^ other.0).count_ones() as usize
+    }
+}
+
 /// Returns how many letters have to be added, removed, replaced or swapped with their neighbor to make one word of the other:
 /// the distance called optimal string alignment.
 pub fn edit_distance(left: &str, right: &str) -> usize {

@@ -43,18 +43,14 @@ impl<'index> Branches<'index> {
         for (number, skill) in index.skills().filter(|(_, skill)| skill.model == SkillModel::Folder) {
             folders.insert((skill.root, skill.folder()), number);
         }
-        let above: Vec<Option<usize>> = index
-            .skills()
-            .map(|(number, skill)| {
-                let around = std::iter::successors(paths::folder_of(skill.folder()), |folder| paths::folder_of(folder));
-                let enclosing = around.into_iter().find_map(|folder| folders.get(&(skill.root, folder)).copied());
-                enclosing.filter(|_| skill.model == SkillModel::Folder).or_else(|| index.parent(number))
-            })
-            .collect();
-        let mut children = vec![Vec::new(); index.count()];
-        for (number, above) in above.iter().enumerate() {
-            if let Some(above) = above {
-                children[*above].push(number);
+        let mut above = vec![None; index.limit()];
+        let mut children = vec![Vec::new(); index.limit()];
+        for (number, skill) in index.skills() {
+            let mut around = std::iter::successors(paths::folder_of(skill.folder()), |folder| paths::folder_of(folder));
+            let enclosing = around.find_map(|folder| folders.get(&(skill.root, folder)).copied());
+            above[number] = enclosing.filter(|_| skill.model == SkillModel::Folder).or_else(|| index.parent(number));
+            if let Some(above) = above[number] {
+                children[above].push(number);
             }
         }
         let roots = index.skills().map(|(_, skill)| skill.root).collect();
@@ -92,7 +88,8 @@ impl<'index> Branches<'index> {
             let below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
             below && skill.root == root
         };
-        (0..self.index.count()).filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
+        let all = self.index.skills().map(|(number, _)| number);
+        all.filter(|number| inside(*number) && !self.above[*number].is_some_and(inside)).collect()
     }
 
     fn add_root(&self, nodes: &mut Vec<Node>, labels: &[String], root: u32) {

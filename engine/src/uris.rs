@@ -1,10 +1,13 @@
 //! The unique `skill://` URI of each skill.
 
 use crate::bindings::skillcell::plugin::types::SkillModel;
+use crate::folders::below;
+use crate::index::{Skills, as_u32};
+use crate::maps::TextMap;
 use crate::paths;
 use crate::skill::Skill;
 use crate::text::fold;
-use std::collections::btree_map::Entry;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -16,79 +19,195 @@ const MAX_SLUG: usize = 64;
 /// The path of every skill after `skill://`, not encoded.
 #[derive(Default)]
 pub struct Uris {
+    labels: Vec<String>,
+    /// The roots whose label is always shown.
+    plugins: BTreeSet<u32>,
+    /// By number.
     paths: Vec<String>,
     /// Case-folded, so that a client that changes the case of a URI still finds the skill.
-    by_path: BTreeMap<String, usize>,
-    /// Paths of tree skills below their root, where the URI differs and no other skill has that path.
-    aliases: BTreeMap<String, usize>,
+    by_path: TextMap<usize>,
+    /// The skills by the last segment that each would have if there were no other.
+    by_segment: TextMap<Vec<u32>>,
+    /// With several roots, the skills by the path that each would have if there were no other root, and that path by number.
+    by_wanted: BTreeMap<String, Vec<u32>>,
+    wanted: Vec<String>,
+    /// Whether skills have a numeric suffix, because they want the same path.
+    has_suffixes: bool,
 }
 
 impl Uris {
-    /// `skills` are sorted by path; `plugins` are the roots whose label is always shown.
-    pub fn new<'skill>(
-        labels: &[String],
-        plugins: &BTreeSet<u32>,
-        skills: impl Iterator<Item = &'skill Skill>,
-    ) -> Self {
-        let skills: Vec<&Skill> = skills.collect();
-        let labelled = |skill: &Skill, path: &str| paths::join(&labels[skill.root as usize], path);
-        let mut wanted: Vec<String> = skills.iter().map(|skill| path_of(skill)).collect();
-        disambiguate(&skills, &mut wanted);
-        for (path, skill) in wanted.iter_mut().zip(&skills).filter(|(_, skill)| plugins.contains(&skill.root)) {
-            *path = labelled(skill, path);
+    /// `order` are the numbers of the skills, sorted by path.
+    pub fn new(labels: &[String], plugins: &BTreeSet<u32>, skills: &Skills, order: &[u32]) -> Self {
+        let mut uris = Self { labels: labels.to_vec(), plugins: plugins.clone(), ..Self::default() };
+        uris.make_room(skills);
+        let mut by_root: Vec<usize> = order.iter().map(|number| *number as usize).collect();
+        for number in &by_root {
+            uris.by_segment.entry(segment_of(skills.get(*number))).or_default().push(as_u32(*number));
         }
-        // The only root with a path, or `None` if there are several.
-        let mut only_root: BTreeMap<String, Option<u32>> = BTreeMap::new();
-        for (path, skill) in wanted.iter().zip(&skills) {
-            let root = only_root.entry(fold(path)).or_insert(Some(skill.root));
-            *root = root.filter(|root| *root == skill.root);
+        for number in &by_root {
+            uris.want(*number, uris.wanted_by(skills.get(*number)), &mut |_| ());
         }
-        for (path, skill) in wanted.iter_mut().zip(&skills).filter(|(_, skill)| !plugins.contains(&skill.root)) {
-            if is_shared(&only_root, skill.root, path) {
-                *path = labelled(skill, path);
-            }
-        }
-        let mut order: Vec<usize> = (0..skills.len()).collect();
-        order.sort_by_key(|number| (skills[*number].root, *number));
-        let mut uris = Self::assign_paths(wanted, &order, &skills);
-        for number in order {
-            let skill = skills[number];
-            let in_plugin = plugins.contains(&skill.root);
-            let path = if in_plugin { labelled(skill, &skill.skill_path) } else { skill.skill_path.clone() };
-            if skill.model == SkillModel::Tree && !uris.by_path.contains_key(&fold(&path)) {
-                uris.aliases.entry(path).or_insert(number);
-            }
-        }
+        by_root.sort_by_key(|number| skills.get(*number).root);
+        uris.assign_paths(skills, &by_root);
         uris
     }
 
     /// Assigns each skill the path it wants, with a numeric suffix if an earlier skill has it.
-    fn assign_paths(wanted: Vec<String>, order: &[usize], skills: &[&Skill]) -> Self {
-        let mut uris = Self { paths: wanted, ..Self::default() };
+    fn assign_paths(&mut self, skills: &Skills, by_root: &[usize]) {
         // Suffixes are assigned last, so that they never take a path that another skill wants.
         let mut conflicting = Vec::new();
-        for number in order {
-            match uris.by_path.entry(fold(&uris.paths[*number])) {
-                Entry::Vacant(free) => {
-                    free.insert(*number);
-                }
+        for number in by_root {
+            let path = self.path_for(skills, *number);
+            match self.by_path.entry(fold(&path)) {
+                Entry::Vacant(free) => drop(free.insert(*number)),
                 Entry::Occupied(taken) => conflicting.push((*number, taken.key().clone())),
             }
+            self.paths[*number] = path;
         }
+        self.has_suffixes = !conflicting.is_empty();
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
         for (number, wanted) in conflicting {
             let count = used.entry(wanted).or_insert(1);
             loop {
                 *count += 1;
-                let path = numbered(&uris.paths[number], *count, skills[number].model);
-                if let Entry::Vacant(free) = uris.by_path.entry(fold(&path)) {
+                let path = numbered(&self.paths[number], *count, skills.get(number).model);
+                if let Entry::Vacant(free) = self.by_path.entry(fold(&path)) {
                     free.insert(number);
-                    uris.paths[number] = path;
+                    self.paths[number] = path;
                     break;
                 }
             }
         }
-        uris
+    }
+
+    /// Adds a skill. It and the skills in `touched` get their paths from `settle`.
+    pub fn insert(&mut self, skills: &Skills, number: usize, touched: &mut BTreeSet<usize>) {
+        self.make_room(skills);
+        let holders = self.by_segment.entry(segment_of(skills.get(number))).or_default();
+        // The second skill with a segment makes the first one change its own.
+        touched.extend(holders.iter().filter(|_| holders.len() == 1).map(|other| *other as usize));
+        holders.push(as_u32(number));
+        touched.insert(number);
+    }
+
+    /// Removes a skill. The skills in `touched` get their paths from `settle`.
+    pub fn remove(&mut self, skills: &Skills, number: usize, touched: &mut BTreeSet<usize>) {
+        let segment = segment_of(skills.get(number));
+        if let Some(holders) = self.by_segment.get_mut(&segment) {
+            holders.retain(|other| *other as usize != number);
+            touched.extend(holders.iter().filter(|_| holders.len() == 1).map(|other| *other as usize));
+            if holders.is_empty() {
+                self.by_segment.remove(&segment);
+            }
+        }
+        self.want(number, String::new(), &mut |other| {
+            touched.insert(other);
+        });
+        self.release(number);
+    }
+
+    /// Assigns new paths to these skills, and to those that are affected by that. Returns all of them; `None` if all paths have
+    /// to be assigned again, because several skills want the same.
+    pub fn settle(&mut self, skills: &Skills, touched: BTreeSet<usize>) -> Option<BTreeSet<usize>> {
+        let mut affected = touched.clone();
+        for number in touched {
+            let wanted = self.wanted_by(skills.get(number));
+            self.want(number, wanted, &mut |other| {
+                affected.insert(other);
+            });
+        }
+        if self.has_suffixes {
+            return None;
+        }
+        for number in &affected {
+            self.release(*number);
+        }
+        for number in &affected {
+            let path = self.path_for(skills, *number);
+            match self.by_path.entry(fold(&path)) {
+                Entry::Vacant(free) => drop(free.insert(*number)),
+                Entry::Occupied(_) => return None,
+            }
+            self.paths[*number] = path;
+        }
+        Some(affected)
+    }
+
+    fn make_room(&mut self, skills: &Skills) {
+        self.paths.resize(skills.limit(), String::new());
+        if self.labels.len() > 1 {
+            self.wanted.resize(skills.limit(), String::new());
+        }
+    }
+
+    fn release(&mut self, number: usize) {
+        let path = fold(&std::mem::take(&mut self.paths[number]));
+        if self.by_path.get(&path) == Some(&number) {
+            self.by_path.remove(&path);
+        }
+    }
+
+    /// Returns the path that a skill has if no other root has it.
+    fn wanted_by(&self, skill: &Skill) -> String {
+        let mut path = path_of(skill);
+        let is_alone = self.by_segment.get(&fold(paths::last_segment(&path))).is_none_or(|holders| holders.len() == 1);
+        // Names should be unique.
+        if skill.model == SkillModel::Tree && !is_alone {
+            path = paths::join(paths::folder_of(&path).unwrap_or(""), &slug(&skill.skill_path));
+        }
+        if self.plugins.contains(&skill.root) { self.labelled(skill, &path) } else { path }
+    }
+
+    fn labelled(&self, skill: &Skill, path: &str) -> String {
+        paths::join(&self.labels[skill.root as usize], path)
+    }
+
+    /// Notes the path that a skill wants; an empty one is none. Reports the other skills at the path or below it, before and
+    /// now.
+    fn want(&mut self, number: usize, path: String, others: &mut impl FnMut(usize)) {
+        if self.labels.len() <= 1 || self.wanted[number] == path {
+            return;
+        }
+        let before = std::mem::replace(&mut self.wanted[number], path);
+        for path in [before, self.wanted[number].clone()].map(|path| fold(&path)).iter().filter(|path| !path.is_empty())
+        {
+            if let Some(holders) = self.by_wanted.get_mut(path) {
+                holders.retain(|other| *other as usize != number);
+                if holders.is_empty() {
+                    self.by_wanted.remove(path);
+                }
+            }
+            let below = below(&self.by_wanted, path).flat_map(|(_, holders)| holders);
+            self.by_wanted.get(path).into_iter().flatten().chain(below).for_each(|other| others(*other as usize));
+        }
+        if !self.wanted[number].is_empty() {
+            self.by_wanted.entry(fold(&self.wanted[number])).or_default().push(as_u32(number));
+        }
+    }
+
+    /// Returns the path of a skill, unless it needs a suffix.
+    fn path_for(&self, skills: &Skills, number: usize) -> String {
+        let skill = skills.get(number);
+        if self.labels.len() <= 1 {
+            return self.wanted_by(skill);
+        }
+        let wanted = &self.wanted[number];
+        let is_shared = !self.plugins.contains(&skill.root) && self.is_shared(skills, skill.root, wanted);
+        if is_shared { self.labelled(skill, wanted) } else { wanted.clone() }
+    }
+
+    /// Whether another root has a skill at this path or above it, which would own everything below.
+    fn is_shared(&self, skills: &Skills, root: u32, path: &str) -> bool {
+        let path = fold(path);
+        let above = path.match_indices('/').map(|(slash, _)| &path[..slash]);
+        let mut holders =
+            std::iter::once(path.as_str()).chain(above).filter_map(|path| self.by_wanted.get(path)).flatten();
+        holders.any(|other| skills.get(*other as usize).root != root)
+    }
+
+    /// Returns the path of a skill's URI.
+    pub fn path(&self, number: usize) -> &str {
+        &self.paths[number]
     }
 
     pub fn uri(&self, number: usize) -> String {
@@ -107,23 +226,10 @@ impl Uris {
         paths::last_segment(&self.paths[number])
     }
 
-    pub fn find_exact(&self, path: &str) -> Option<usize> {
-        let found = self.find(path).filter(|number| self.paths[*number] == path);
-        found.or_else(|| self.aliases.get(path).copied())
-    }
-
     /// Finds a skill by path, ignoring case.
     pub fn find(&self, path: &str) -> Option<usize> {
         self.by_path.get(&fold(path)).copied()
     }
-}
-
-/// Whether another root has a skill at this path or above it, which would own everything below.
-fn is_shared(only_root: &BTreeMap<String, Option<u32>>, root: u32, path: &str) -> bool {
-    let path = fold(path);
-    let above = path.match_indices('/').map(|(slash, _)| &path[..slash]);
-    let mut holders = std::iter::once(path.as_str()).chain(above).filter_map(|path| only_root.get(path));
-    holders.any(|only| *only != Some(root))
 }
 
 /// Returns the path that a skill has unless another one has it.
@@ -139,17 +245,9 @@ fn path_of(skill: &Skill) -> String {
     if path.is_empty() { "skill".to_owned() } else { path }
 }
 
-/// Gives a tree skill its whole path as name where others have the same name, because names should be unique.
-fn disambiguate(skills: &[&Skill], wanted: &mut [String]) {
-    let mut holders: BTreeMap<String, usize> = BTreeMap::new();
-    for path in wanted.iter() {
-        *holders.entry(fold(paths::last_segment(path))).or_default() += 1;
-    }
-    for (path, skill) in wanted.iter_mut().zip(skills).filter(|(_, skill)| skill.model == SkillModel::Tree) {
-        if holders.get(&fold(paths::last_segment(path))).is_some_and(|holders| *holders > 1) {
-            *path = paths::join(paths::folder_of(path).unwrap_or(""), &slug(&skill.skill_path));
-        }
-    }
+/// Returns the case-folded last segment that a skill has unless another one has it.
+fn segment_of(skill: &Skill) -> String {
+    fold(paths::last_segment(&path_of(skill)))
 }
 
 /// Converts a text to a valid name in the Agent Skills format.

@@ -1,5 +1,9 @@
 //! The contents of one root: its folders, and each file as parsed.
 
+mod walk;
+
+pub use walk::Dirty;
+
 use super::Root;
 use crate::bindings::exports::skillcell::plugin::catalog::{OperatorSettings, Problem};
 use crate::bindings::skillcell::plugin::library::ReadError;
@@ -16,7 +20,7 @@ use std::rc::Rc;
 pub struct Contents {
     pub folder_name: String,
     pub folders: Folders,
-    /// Every file that was read and has not changed since.
+    /// Every file at a path where a skill can be.
     pub files: BTreeMap<String, ParsedFile>,
     /// The roots that contain this one, innermost first.
     pub inside: Vec<u32>,
@@ -27,11 +31,13 @@ pub struct Contents {
 /// The result of reading one file.
 pub struct ParsedFile {
     pub skill: Option<Rc<Skill>>,
+    /// Path of the resource folder below the root, if it is a skill and has one.
+    pub resources: Option<Rc<str>>,
+    /// Whether the resource folder of a tree skill contains skills, which are not served.
+    pub hides_skills: bool,
     pub findings: Vec<Finding>,
     /// The tools that it mentions, if it is a skill.
     pub mentions: Vec<Mentioned>,
-    /// Whether the file is still at a path where a skill can be.
-    pub is_candidate: bool,
 }
 
 impl Contents {
@@ -47,29 +53,13 @@ impl Contents {
         }
     }
 
-    /// Returns the skills of this root. Reads only files that are new or changed.
-    pub fn skills(&mut self, number: u32, root: &dyn Root) -> Vec<IndexedSkill> {
-        for parsed in self.files.values_mut() {
-            parsed.is_candidate = false;
-        }
-        let files = &mut self.files;
-        let folder_name = &self.folder_name;
-        let candidates = self.folders.skills(|file| {
-            if let Some(known) = files.get_mut(file) {
-                known.is_candidate = true;
-                return known.skill.is_some();
-            }
-            let parsed = ParsedFile::of(number, folder_name, file, root.read_text(file));
-            let is_skill = parsed.skill.is_some();
-            files.insert(file.to_owned(), parsed);
-            is_skill
-        });
-        self.files.retain(|_, parsed| parsed.is_candidate);
-        let entries = candidates.into_iter().filter_map(|candidate| {
-            let skill = self.files.get(&candidate.file)?.skill.clone()?;
-            Some(IndexedSkill { skill, resources: candidate.resources, hides_skills: candidate.hides_skills })
-        });
-        entries.collect()
+    /// Returns the skill in a file.
+    pub fn skill(&self, file: &str) -> Option<IndexedSkill> {
+        self.files.get(file)?.indexed()
+    }
+
+    pub fn skills(&self) -> impl Iterator<Item = IndexedSkill> {
+        self.files.values().filter_map(ParsedFile::indexed)
     }
 
     /// Returns the problems of a file that the catalog keeps.
@@ -81,16 +71,18 @@ impl Contents {
         }
     }
 
-    pub fn problems(&self, root: u32, problems: &mut Vec<Problem>) {
-        let skipped =
-            self.folders.skipped().map(|(path, skipped)| Finding::skipped(skipped.reason).in_file(root, &path));
-        problems.extend(skipped);
-        for finding in self.settings.iter().flat_map(|(_, findings)| findings) {
-            problems.push(finding.in_file(root, SETTINGS_FILE));
-        }
-        for (file, parsed) in &self.files {
-            problems.extend(parsed.findings.iter().map(|finding| finding.in_file(root, file)));
-        }
+    /// Returns the problems of a file or folder, apart from those that depend on other skills.
+    pub fn problems_at(&self, root: u32, path: &str) -> Vec<Problem> {
+        let skipped = self.folders.skipped_at(path).map(|skipped| Finding::skipped(skipped.reason).in_file(root, path));
+        skipped.chain(self.findings(path).iter().map(|finding| finding.in_file(root, path))).collect()
+    }
+
+    /// Returns every path that has such problems, some of them twice.
+    pub fn paths_with_problems(&self) -> impl Iterator<Item = String> {
+        let skipped = self.folders.skipped().map(|(path, _)| path);
+        let settings = self.settings.iter().filter(|(_, findings)| !findings.is_empty());
+        let files = self.files.iter().filter(|(_, parsed)| !parsed.findings.is_empty()).map(|(file, _)| file.clone());
+        skipped.chain(settings.map(|_| SETTINGS_FILE.to_owned())).chain(files)
     }
 }
 
@@ -98,13 +90,19 @@ impl ParsedFile {
     pub fn of(root: u32, folder_name: &str, file: &str, text: Result<String, ReadError>) -> Self {
         let text = match text {
             Ok(text) => text,
-            Err(error) => {
-                let findings = vec![Finding::unreadable(&error)];
-                return Self { skill: None, findings, mentions: Vec::new(), is_candidate: true };
-            }
+            Err(error) => return Self::not_a_skill(vec![Finding::unreadable(&error)]),
         };
         let (skill, findings) = skill::read(root, folder_name, file, &text);
         let mentions = skill.as_ref().map(|_| mentions::mentions(&text)).unwrap_or_default();
-        Self { skill: skill.map(Rc::new), findings: first_few(findings), mentions, is_candidate: true }
+        Self { skill: skill.map(Rc::new), mentions, ..Self::not_a_skill(first_few(findings)) }
+    }
+
+    fn not_a_skill(findings: Vec<Finding>) -> Self {
+        Self { skill: None, resources: None, hides_skills: false, findings, mentions: Vec::new() }
+    }
+
+    fn indexed(&self) -> Option<IndexedSkill> {
+        let skill = Rc::clone(self.skill.as_ref()?);
+        Some(IndexedSkill { skill, resources: self.resources.clone(), hides_skills: self.hides_skills })
     }
 }

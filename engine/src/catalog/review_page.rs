@@ -64,8 +64,8 @@ impl Catalog {
     fn targets(&self) -> Vec<Target<'_>> {
         let mut targets: Vec<Target<'_>> = Vec::new();
         let candidate = |root, path| Target { root, path: Cow::Borrowed(path), kind: Kind::Candidate };
-        for Problem { location, .. } in &self.problems {
-            targets.push(candidate(location.root, &location.path));
+        for (root, path) in self.problems.keys() {
+            targets.push(candidate(*root, path));
         }
         for (number, skill) in self.index.skills() {
             targets.push(candidate(skill.root, &skill.file));
@@ -201,13 +201,7 @@ impl Catalog {
 
     /// Returns the problems that the catalog keeps for a path.
     fn problems_at(&self, file: &Location) -> &[Problem] {
-        let compared = |problem: &Problem| {
-            let Location { root, path } = &problem.location;
-            (root, path).cmp(&(&file.root, &file.path))
-        };
-        let start = self.problems.partition_point(|problem| compared(problem).is_lt());
-        let rest = &self.problems[start..];
-        &rest[..rest.partition_point(|problem| compared(problem).is_le())]
+        self.problems.get(&(file.root, file.path.clone())).map_or(&[], Vec::as_slice)
     }
 }
 

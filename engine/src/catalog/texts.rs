@@ -12,10 +12,18 @@ use std::rc::Rc;
 pub struct Texts {
     /// For each file its number and the skill that was last sent.
     sent: BTreeMap<(u32, String), Sent>,
-    /// Positions in the index in the order of the numbers, as of when everything was sent.
-    order: Vec<usize>,
-    /// Positions of the skills that were edited since then. `None` if not everything was sent, or more has changed.
-    edited: Option<BTreeSet<usize>>,
+    /// The skills in the index by these numbers, as of when everything was sent.
+    order: BTreeMap<u32, usize>,
+    /// What changed since then. `None` if not everything was sent, or more has changed.
+    changed: Option<Changed>,
+}
+
+#[derive(Default)]
+struct Changed {
+    /// Skills in the index that are new or were edited.
+    edited: BTreeSet<usize>,
+    /// Numbers of skills that are gone.
+    gone: BTreeSet<u32>,
 }
 
 struct Sent {
@@ -36,15 +44,23 @@ impl Texts {
         if resend {
             self.sent.values_mut().for_each(|sent| sent.skill = None);
         }
-        // Edits concern only the edited skills, however many there are.
-        let edited = self.edited.take().filter(|_| !resend);
-        let mut changes = if edited.is_some() { Vec::new() } else { self.removed(index) };
-        let positions: Vec<_> =
-            edited.as_ref().map_or_else(|| (0..index.count()).collect(), |edited| edited.iter().copied().collect());
+        // A few changes concern few skills, however many there are.
+        let few = self.changed.take().filter(|_| !resend);
+        let is_few = few.is_some();
+        let (mut changes, numbers): (Vec<TextChange>, Vec<usize>) = match few {
+            Some(Changed { edited, gone }) => {
+                for number in &gone {
+                    self.order.remove(number);
+                }
+                (gone.into_iter().map(TextChange::Gone).collect(), edited.into_iter().collect())
+            }
+            None => (self.removed(index), index.skills().map(|(number, _)| number).collect()),
+        };
         let mut free = None;
         let mut bytes = 0;
         let mut complete = true;
-        for skill in positions.into_iter().map(|position| index.shared_skill(position)) {
+        for number_in_index in numbers {
+            let skill = index.shared_skill(number_in_index);
             let key = (skill.root, skill.file.clone());
             let sent = self.sent.get(&key);
             if sent.and_then(|sent| sent.skill.as_ref()).is_some_and(|known| Rc::ptr_eq(known, skill)) {
@@ -62,35 +78,44 @@ impl Texts {
             bytes += size(&text);
             changes.push(TextChange::Put(text));
             self.sent.insert(key, Sent { number, skill: Some(Rc::clone(skill)) });
+            self.order.insert(number, number_in_index);
         }
-        let known = match &edited {
-            Some(_) => self.sent.len(),
-            None => self.sent.values().filter(|sent| sent.skill.is_some()).count(),
+        let known = match is_few {
+            true => self.sent.len(),
+            false => self.sent.values().filter(|sent| sent.skill.is_some()).count(),
         };
-        if complete && edited.is_none() {
+        if complete && !is_few {
             self.order = self.in_order(index);
         }
-        self.edited = complete.then(BTreeSet::new);
+        self.changed = complete.then(Changed::default);
         TextDelta { changes, complete, known: u32::try_from(known).unwrap_or(u32::MAX) }
     }
 
     /// Invalidates all scores until the scorer has received the changes.
     pub fn invalidate(&mut self) {
-        self.edited = None;
+        self.changed = None;
     }
 
-    /// Invalidates all scores until the scorer has received the new text of the skill at this position in the index.
-    pub fn edit(&mut self, position: usize) {
-        if let Some(edited) = &mut self.edited {
-            edited.insert(position);
+    /// Invalidates all scores until the scorer has received the text of this skill, which is new or was edited.
+    pub fn edit(&mut self, number: usize) {
+        if let Some(changed) = &mut self.changed {
+            changed.edited.insert(number);
         }
+    }
+
+    /// Invalidates all scores until the scorer knows that this skill is gone.
+    pub fn remove(&mut self, number: usize, skill: &Skill) {
+        let Some(changed) = &mut self.changed else { return };
+        changed.edited.remove(&number);
+        changed.gone.extend(self.sent.remove(&(skill.root, skill.file.clone())).map(|sent| sent.number));
     }
 
     /// Pairs scores with the skills they belong to. `None` unless there is exactly one per skill.
     pub fn assign<'scores>(&'scores self, scores: &'scores [f64]) -> Option<impl Iterator<Item = (usize, f64)>> {
-        let is_current = self.edited.as_ref().is_some_and(BTreeSet::is_empty);
+        let is_current =
+            self.changed.as_ref().is_some_and(|changed| changed.edited.is_empty() && changed.gone.is_empty());
         let fits = is_current && !scores.is_empty() && scores.len() == self.order.len();
-        fits.then(|| self.order.iter().copied().zip(scores.iter().copied()))
+        fits.then(|| self.order.values().copied().zip(scores.iter().copied()))
     }
 
     /// Returns the number of a skill that has been sent.
@@ -118,11 +143,8 @@ impl Texts {
         FreeNumbers { taken, next: 0 }
     }
 
-    fn in_order(&self, index: &Index) -> Vec<usize> {
-        let numbered = |(position, skill): (usize, &Skill)| Some((self.number_of(skill)?, position));
-        let mut numbered: Vec<(u32, usize)> = index.skills().filter_map(numbered).collect();
-        numbered.sort_unstable();
-        numbered.into_iter().map(|(_, position)| position).collect()
+    fn in_order(&self, index: &Index) -> BTreeMap<u32, usize> {
+        index.skills().filter_map(|(number, skill)| Some((self.number_of(skill)?, number))).collect()
     }
 }
 

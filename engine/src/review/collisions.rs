@@ -25,7 +25,7 @@ pub fn collision(index: &Index, number: usize, roots: &[String], text: &str) -> 
         more => format!(" and {more} more"),
     };
     let message = format!("the name `{}` is also used by {}{more}", quote(&skill.name), files.join(", "));
-    let advice = format!("rename one of them; until then `{}` finds this one", quote(index.display_name(number)));
+    let advice = format!("rename one of them; until then `{}` finds this one", quote(&index.display_name(number)));
     Some(at_name(Finding::warning("name-collision", message, advice), text, skill.model))
 }
 
@@ -55,7 +55,7 @@ pub fn shadowed(index: &Index, number: usize, roots: &[String]) -> Option<Diagno
     }
     let (path, file) = (quote(&skill.skill_path), quote(&file_of(index, first, skill.root, roots)));
     let message = format!("`{file}` takes precedence for the path `{path}`");
-    let advice = format!("rename one of them; until then `{}` finds this one", quote(index.display_name(number)));
+    let advice = format!("rename one of them; until then `{}` finds this one", quote(&index.display_name(number)));
     Some(Finding::warning("same-path", message, advice).at(Place::START).into())
 }
 

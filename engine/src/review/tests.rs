@@ -375,7 +375,7 @@ fn an_error_is_reported_before_any_number_of_warnings() {
     let more = format!("keywords: [{}]\nassets: [../../x]\n", keywords.join(", "));
     let links: String = (0..400).map(|number| format!("[a](x{number}.md)\n")).collect();
     let catalog = memory::catalog(vec![pdf(&more, &links)], Duplicates::Refuse);
-    let kept: Vec<_> = catalog.problems(99).iter().filter(|problem| problem.severity == Severity::Error).collect();
+    let kept: Vec<_> = catalog.problems(99).into_iter().filter(|problem| problem.severity == Severity::Error).collect();
     assert_eq!((kept.len(), kept[0].code.as_str()), (1, "unsafe-path"));
     let loud = |allow: &[&str]| -> Vec<(String, Severity, String)> {
         let remarks = all(&catalog, allow).into_iter().flat_map(|file| file.remarks).filter(|remark| !remark.silenced);
