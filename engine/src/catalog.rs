@@ -3,13 +3,14 @@
 mod contents;
 mod rearranging;
 mod review_page;
+mod searching;
 mod texts;
 
 use crate::assets;
 use crate::bindings::exports::skillcell::plugin::catalog::{
     Answer, AssetError, Candidate, Change, Document, Duplicates, Explained, FoundAsset, FoundResource, FoundScript,
-    FoundSkill, Hit, Location, LookupError, LookupKind, Match, Matching, Mention, Node, OperatorSettings, Page,
-    Problem, Reference, Request, Scored, ScriptError, SearchResult, Settings, SkillFiles, TextDelta,
+    FoundSkill, Location, LookupError, LookupKind, Match, Matching, Mention, Node, OperatorSettings, Page, Problem,
+    Reference, Request, Scored, ScriptError, Settings, SkillFiles, TextDelta,
 };
 use crate::bindings::skillcell::plugin::library::ReadError;
 use crate::bindings::skillcell::plugin::types::{SkillModel, Summary};
@@ -21,7 +22,6 @@ use crate::paths;
 use crate::references;
 use crate::resource;
 use crate::score::{self, Fit, TOLERANCE};
-use crate::search::Query;
 use crate::settings::{self, FileSettings, SETTINGS_FILE};
 use crate::skill::Skill;
 use crate::text::fold;
@@ -29,6 +29,7 @@ use crate::tokens::tokenize;
 use crate::tree;
 use contents::{Contents, Dirty};
 use rearranging::{MAX_CHANGES, Pending};
+use searching::Indexed;
 use std::collections::{BTreeMap, BTreeSet};
 use texts::Texts;
 
@@ -38,6 +39,8 @@ pub trait Root {
     fn is_plugin(&self) -> bool;
     fn folder_name(&self) -> String;
     fn inside(&self) -> Vec<u32>;
+    /// Names files that will probably be read next.
+    fn expect(&self, _paths: &[String]) {}
     fn read_text(&self, path: &str) -> Result<String, ReadError>;
     fn has_file(&self, path: &str) -> bool;
     fn list_files(&self, folder: &str) -> Vec<String>;
@@ -59,6 +62,8 @@ pub struct Catalog {
     index: Index,
     /// What the scorer has been sent.
     texts: Texts,
+    /// The words for searches, once one was made.
+    indexed: Option<Indexed>,
     /// By root and path.
     problems: BTreeMap<(u32, String), Vec<Problem>>,
     /// With `Duplicates::First`, the case-folded names of skills that are not served.
@@ -85,6 +90,7 @@ impl Catalog {
             pending: Pending::default(),
             index: Index::default(),
             texts: Texts::default(),
+            indexed: None,
             problems: BTreeMap::new(),
             dropped_names: BTreeSet::new(),
             rearranged: None,
@@ -130,6 +136,7 @@ impl Catalog {
 
     fn rebuild(&mut self) {
         self.texts.invalidate();
+        self.indexed = None;
         let mut skills: Vec<IndexedSkill> = self.contents.iter().flat_map(Contents::skills).collect();
         let duplicates = match self.duplicates {
             Duplicates::First => cross_checks::drop_duplicates(&self.labels, &mut skills),
@@ -186,33 +193,6 @@ impl Catalog {
             .number_of(file)
             .map(|number| document::body(&self.roots, self.index.skill(number)))
             .unwrap_or_default()
-    }
-
-    pub fn search(&self, query: &str, model: Option<SkillModel>, limit: u32, scores: Option<&[f64]>) -> SearchResult {
-        let words = Query::new(query);
-        let is_match = words.matcher();
-        let mut found: Vec<usize> = (self
-            .index
-            .skills()
-            .filter(|(_, skill)| model.is_none_or(|model| skill.model == model) && is_match(skill)))
-        .map(|(number, _)| number)
-        .collect();
-        let total = count(found.len());
-        let mut place = vec![usize::MAX; self.index.limit()];
-        for (rank, fit) in self.rank(&tokenize(query), scores).iter().enumerate() {
-            place[fit.skill] = rank;
-        }
-        found.sort_by_key(|number| (place[*number], self.index.place(*number)));
-        found.truncate(limit as usize);
-        let hit = |number: usize| {
-            let skill = self.index.skill(number);
-            Hit {
-                excerpt: words.excerpt(&document::body(&self.roots, skill), &skill.description),
-                score: count(words.words().len()),
-                skill: self.index.summary(number),
-            }
-        };
-        SearchResult { total, hits: found.into_iter().map(hit).collect() }
     }
 
     pub fn find(&self, request: &Request, scores: Option<&[f64]>) -> Result<Answer, LookupError> {
@@ -331,6 +311,12 @@ impl Catalog {
             LookupKind::Name => names.find_named(&self.index, name),
         };
         found.map(|number| self.index.found_skill(number))
+    }
+
+    /// Like `skill_of`, without saying why there is none.
+    pub fn known_skill(&self, name: &str, kind: LookupKind) -> Option<FoundSkill> {
+        let number = self.index.names.known(&self.index, name, kind == LookupKind::Name)?;
+        Some(self.index.found_skill(number))
     }
 
     pub fn resource_of(&self, uri: &str) -> Option<FoundResource> {

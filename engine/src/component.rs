@@ -31,6 +31,9 @@ impl Root for SkillRoot {
     fn inside(&self) -> Vec<u32> {
         self.inside()
     }
+    fn expect(&self, paths: &[String]) {
+        self.expect(paths);
+    }
     fn read_text(&self, path: &str) -> Result<String, ReadError> {
         self.read_text(path)
     }
@@ -65,8 +68,11 @@ impl<E: Engine> Guest for E {
     fn arrange() {
         CATALOG.with_borrow_mut(Catalog::arrange);
     }
+    fn rearranged() -> Option<Vec<Location>> {
+        with_catalog(Catalog::rearranged)
+    }
     fn problems(max: u32) -> Vec<Problem> {
-        with_catalog(|catalog| catalog.problems(max).to_vec())
+        with_catalog(|catalog| catalog.problems(max))
     }
     fn skills(filter: Option<String>, model: Option<SkillModel>, start: u32, max: u32) -> Page {
         with_catalog(|catalog| catalog.skills(filter.as_deref(), model, start, max))
@@ -76,6 +82,9 @@ impl<E: Engine> Guest for E {
     }
     fn search(query: String, model: Option<SkillModel>, limit: u32, scores: Option<Vec<f64>>) -> SearchResult {
         with_catalog(|catalog| catalog.search(&query, model, limit, scores.as_deref()))
+    }
+    fn prepare_search(max: u32) -> bool {
+        CATALOG.with_borrow_mut(|catalog| catalog.prepare_search(max))
     }
     fn find(request: Request, scores: Option<Vec<f64>>) -> Result<Answer, LookupError> {
         with_catalog(|catalog| catalog.find(&request, scores.as_deref()))
@@ -97,6 +106,9 @@ impl<E: Engine> Guest for E {
     }
     fn skill_of(name: String, kind: LookupKind) -> Result<FoundSkill, LookupError> {
         with_catalog(|catalog| catalog.skill_of(&name, kind))
+    }
+    fn known_skill(name: String, kind: LookupKind) -> Option<FoundSkill> {
+        with_catalog(|catalog| catalog.known_skill(&name, kind))
     }
     fn skill_in(file: Location) -> Option<Summary> {
         with_catalog(|catalog| catalog.skill_in(&file))

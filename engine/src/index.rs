@@ -44,16 +44,12 @@ impl Skills {
     }
 
     fn add(&mut self, entry: IndexedSkill) -> usize {
-        match self.free.pop() {
-            Some(number) => {
-                self.entries[number] = Some(entry);
-                number
-            }
-            None => {
-                self.entries.push(Some(entry));
-                self.entries.len() - 1
-            }
-        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            self.entries.len() - 1
+        });
+        self.entries[number] = Some(entry);
+        number
     }
 
     fn remove(&mut self, number: usize) {
@@ -146,13 +142,10 @@ impl Index {
         }
         let is_there = |number: &usize| self.skills.entries.get(*number).is_some_and(Option::is_some);
         uris.retain(is_there);
-        let uris = match self.uris.settle(&self.skills, uris) {
-            Some(changed) => Some(changed),
-            None => {
-                self.uris = Uris::new(self.names.labels(), &self.plugins, &self.skills, &self.order);
-                None
-            }
-        };
+        let uris = self.uris.settle(&self.skills, uris);
+        if uris.is_none() {
+            self.uris = Uris::new(self.names.labels(), &self.plugins, &self.skills, &self.order);
+        }
         same_path.retain(is_there);
         named.retain(is_there);
         let others = uris.filter(|_| are_names_known).map(|uris| &(&named | &uris) | &same_path);

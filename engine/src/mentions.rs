@@ -27,7 +27,7 @@ pub fn mentions(text: &str) -> Vec<Mentioned> {
     let mut seen = BTreeSet::new();
     let mut cursor = Cursor { text, at: 0, line: 1, line_start: 0 };
     let mut end = 0;
-    for (at, _) in text.match_indices(PREFIX) {
+    for at in memchr::memmem::find_iter(text.as_bytes(), PREFIX) {
         let Some(name) = (at >= end).then(|| name_at(text, at)).flatten() else { continue };
         end = at + name.len();
         let Some((server, tool)) = parts(name) else { continue };

@@ -146,6 +146,13 @@ impl Names {
         if holders.len() > 1 { Err(several(index, &holders)) } else { self.find(index, name) }
     }
 
+    /// Finds a skill as `find` does, or as `find_named`, without saying why there is none.
+    pub fn known(&self, index: &Index, name: &str, is_named: bool) -> Option<usize> {
+        let is_folder = |number: &&u32| index.skill(**number as usize).model == SkillModel::Folder;
+        let is_ambiguous = is_named && self.holders(trimmed(name)).iter().filter(is_folder).nth(1).is_some();
+        if is_ambiguous { None } else { self.lookup(index, name).ok() }
+    }
+
     fn lookup(&self, index: &Index, name: &str) -> Result<usize, Miss<'_>> {
         let found = self.by_address(index, name).or_else(|| self.by_address(index, trimmed(name)));
         found.map_or_else(|| self.by_name(index, trimmed(name)), Ok)

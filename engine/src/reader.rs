@@ -8,7 +8,7 @@ use crate::frontmatter::{self, Fields, Parsed};
 use crate::paths;
 use crate::place::Place;
 use crate::problem::{Finding, quote};
-use crate::skill::{DeclaredAsset, DeclaredScript, Skill, folder_names, haystack, tree_names};
+use crate::skill::{DeclaredAsset, DeclaredScript, Skill, folder_names, tree_names};
 use crate::tokens;
 use crate::uris;
 use crate::yaml::{Entry, Node, Value};
@@ -43,15 +43,15 @@ impl Reader {
     /// Returns the described skill, if the required fields are valid.
     ///
     /// Markdown without `keywords`, such as an agent or a command of a plugin, is not meant to be a tree skill: it has no problems.
-    pub fn skill(mut self, root: u32, root_folder: &str, file: &str, body: &str) -> (Option<Skill>, Vec<Finding>) {
+    pub fn skill(mut self, root: u32, root_folder: &str, file: &str) -> (Option<Skill>, Vec<Finding>) {
         if self.model == SkillModel::Tree && self.fields.get("keywords").is_none() {
             return (None, Vec::new());
         }
-        let skill = self.try_skill(root, root_folder, file, body);
+        let skill = self.try_skill(root, root_folder, file);
         (skill, self.findings)
     }
 
-    fn try_skill(&mut self, root: u32, root_folder: &str, file: &str, body: &str) -> Option<Skill> {
+    fn try_skill(&mut self, root: u32, root_folder: &str, file: &str) -> Option<Skill> {
         let description = self.description();
         let keywords = self.keywords();
         if self.model == SkillModel::Tree && keywords.is_empty() {
@@ -71,7 +71,6 @@ impl Reader {
             SkillModel::Folder => self.folder_skill_name(&install_name),
             SkillModel::Tree => skill_path.clone(),
         };
-        let haystack = haystack(&[&install_name, &name, &description], &keywords, body);
         Some(Skill {
             root,
             file: file.to_owned(),
@@ -86,7 +85,6 @@ impl Reader {
             priority: self.priority(),
             assets: self.assets(),
             scripts: self.scripts(),
-            haystack,
         })
     }
 

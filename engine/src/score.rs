@@ -5,7 +5,7 @@ mod vocabulary;
 use crate::index::{Skills, as_u32};
 use crate::maps::TextMap;
 use crate::skill::Skill;
-use crate::text::{Letters, fold};
+use crate::text::{Letters, fold, folded};
 use crate::tokens;
 use std::collections::{BTreeMap, BTreeSet};
 use vocabulary::Vocabulary;
@@ -89,9 +89,15 @@ impl Keywords {
 
     fn insert_words(&mut self, number: u32, skill: &Skill) {
         if skill.keywords.is_empty() {
-            for word in words_of(skill) {
-                add(self.words.entry(word).or_default(), number);
-            }
+            for_each_word(skill, |word| {
+                let word = folded(word);
+                match self.words.get_mut(word.as_ref()) {
+                    Some(holders) if holders.last() == Some(&number) => {}
+                    Some(holders) if holders.binary_search(&number).is_ok() => {}
+                    Some(holders) => add(holders, number),
+                    None => drop(self.words.insert(word.into_owned(), vec![number])),
+                }
+            });
         }
         for keyword in &skill.keywords {
             let keyword = fold(keyword);
@@ -125,25 +131,20 @@ impl Keywords {
 
     /// Returns every skill with at least one match, best first: by base, then priority within a root, then place in the order.
     pub fn rank(&self, tokens: &[String], place: impl Fn(usize) -> u32) -> Vec<Fit> {
-        let mut hits = vec![0_u32; self.count.len()];
         let mut matched = BTreeSet::new();
         for token in tokens {
             self.vocabulary.add_matching(token, &mut matched);
         }
-        let by_keyword = matched.into_iter().flat_map(|keyword| &self.holders[keyword as usize]);
-        let by_word = tokens.iter().filter_map(|token| self.words.get(token)).flatten();
-        let mut found = Vec::new();
-        for skill in by_keyword.chain(by_word).map(|skill| *skill as usize) {
-            if hits[skill] == 0 {
-                found.push(skill);
-            }
-            hits[skill] += 1;
-        }
-        let fit = |skill: usize| {
+        let by_keyword = matched.into_iter().map(|keyword| &self.holders[keyword as usize]);
+        let by_word = tokens.iter().filter_map(|token| self.words.get(token));
+        let mut hits: Vec<u32> = by_keyword.chain(by_word).flatten().copied().collect();
+        hits.sort_unstable();
+        let fit = |hits: &[u32]| {
+            let skill = hits[0] as usize;
             let all = if self.count[skill] == 0 { tokens.len() } else { self.count[skill] as usize };
-            self.fit(skill, share(hits[skill] as usize, all))
+            self.fit(skill, share(hits.len(), all))
         };
-        self.sorted(found.into_iter().map(fit).collect(), place)
+        self.sorted(hits.chunk_by(|one, other| one == other).map(fit).collect(), place)
     }
 
     /// Returns every skill that a scorer gave a score above 0, best first.
@@ -222,8 +223,18 @@ pub fn is_ambiguous(best: &Fit, second: &Fit, threshold: f64, in_one_root: bool)
 /// Returns the words that find a skill without keywords: those of its name, also split at hyphens, and of its
 /// description.
 fn words_of(skill: &Skill) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for_each_word(skill, |word| {
+        words.insert(fold(word));
+    });
+    words
+}
+
+/// Calls a function with these words as they are written, with some of them more than once.
+fn for_each_word(skill: &Skill, function: impl FnMut(&str)) {
     let apart = skill.name.replace('-', " ");
-    tokens::words(&skill.name).chain(tokens::words(&apart)).chain(tokens::words(&skill.description)).collect()
+    let texts = [skill.name.as_str(), &apart, &skill.description];
+    texts.into_iter().flat_map(tokens::words_as_written).for_each(function);
 }
 
 /// Returns the keywords of a skill that match, as written; for a skill without keywords, the words of the task that

@@ -1,6 +1,9 @@
 //! Full-text search: every word of the query, and an excerpt.
 
-use crate::skill::Skill;
+mod words;
+
+pub use words::Words;
+
 use crate::text::{fold, fold_letter};
 use memchr::memmem::Finder;
 use std::collections::BTreeSet;
@@ -13,6 +16,25 @@ pub struct Query {
     words: Vec<String>,
 }
 
+/// A query that many texts are compared with.
+pub struct Matcher<'query> {
+    finders: Vec<Finder<'query>>,
+}
+
+impl Matcher<'_> {
+    /// Whether every word is in one of the names or in the body, which is only asked for if it matters.
+    pub fn matches<'text>(&self, names: impl Iterator<Item = &'text str>, body: impl FnOnce() -> String) -> bool {
+        let names: Vec<String> = names.map(fold).collect();
+        let is_named = |finder: &&Finder<'_>| names.iter().any(|name| finder.find(name.as_bytes()).is_some());
+        let mut missing = self.finders.iter().filter(|finder| !is_named(finder)).peekable();
+        if missing.peek().is_none() {
+            return !self.finders.is_empty();
+        }
+        let body = fold(&body());
+        missing.all(|finder| finder.find(body.as_bytes()).is_some())
+    }
+}
+
 impl Query {
     pub fn new(text: &str) -> Self {
         let mut seen = BTreeSet::new();
@@ -23,12 +45,8 @@ impl Query {
         &self.words
     }
 
-    /// Returns a predicate for skills that contain every word.
-    pub fn matcher(&self) -> impl Fn(&Skill) -> bool {
-        let finders: Vec<Finder> = self.words.iter().map(|word| Finder::new(word.as_bytes())).collect();
-        move |skill| {
-            !finders.is_empty() && finders.iter().all(|finder| finder.find(skill.haystack.as_bytes()).is_some())
-        }
+    pub fn matcher(&self) -> Matcher<'_> {
+        Matcher { finders: self.words.iter().map(|word| Finder::new(word.as_bytes())).collect() }
     }
 
     /// Returns the text around the earliest match in the body, else in the description, on one line.

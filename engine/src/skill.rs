@@ -7,7 +7,6 @@ use crate::paths;
 use crate::place::Place;
 use crate::problem::Finding;
 use crate::reader::Reader;
-use crate::text::fold;
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -31,8 +30,6 @@ pub struct Skill {
     pub priority: f64,
     pub assets: Vec<DeclaredAsset>,
     pub scripts: Vec<DeclaredScript>,
-    /// Names, description, keywords and body, case-folded, one per line.
-    pub haystack: String,
 }
 
 #[derive(Debug)]
@@ -58,6 +55,12 @@ impl Skill {
             SkillModel::Folder => &self.name,
             SkillModel::Tree => &self.install_name,
         }
+    }
+
+    /// Returns what finds the skill besides its body: names, description and keywords.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = [&self.install_name, &self.name, &self.description];
+        names.into_iter().chain(&self.keywords).map(String::as_str)
     }
 
     pub fn location(&self) -> Location {
@@ -89,8 +92,8 @@ pub fn body_of(text: &str) -> &str {
 /// Reads a skill from the text of its file. Returns `None` if the file is not a skill.
 pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Skill>, Vec<Finding>) {
     let model = if paths::last_segment(file) == SKILL_FILE { SkillModel::Folder } else { SkillModel::Tree };
-    let (yaml, body) = match (frontmatter::split(text), model) {
-        (Split::Found { yaml, body }, _) => (yaml, body),
+    let yaml = match (frontmatter::split(text), model) {
+        (Split::Found { yaml, .. }, _) => yaml,
         (Split::Absent, SkillModel::Tree) => return (None, Vec::new()),
         (Split::Absent, SkillModel::Folder) => {
             let advice = "begin the file with `---`, a `name:` and a `description:` line, and `---`";
@@ -109,7 +112,7 @@ pub fn read(root: u32, root_folder: &str, file: &str, text: &str) -> (Option<Ski
             return (None, vec![finding.at(Place::START)]);
         }
     };
-    Reader::new(model, yaml).skill(root, root_folder, file, body)
+    Reader::new(model, yaml).skill(root, root_folder, file)
 }
 
 /// Returns the path and install name of a folder skill.
@@ -129,17 +132,6 @@ pub fn tree_names(root_folder: &str, file: &str) -> (String, String) {
         segment => segment,
     };
     (path.to_owned(), short.to_owned())
-}
-
-pub fn haystack(names: &[&str], keywords: &[String], body: &str) -> String {
-    let mut haystack = String::with_capacity(body.len() + 512);
-    for part in names.iter().copied().chain(keywords.iter().map(String::as_str)) {
-        haystack.push_str(&fold(part));
-        haystack.push('\n');
-    }
-    haystack.push_str(&fold(body));
-    haystack.shrink_to_fit();
-    haystack
 }
 
 #[cfg(test)]
@@ -178,7 +170,7 @@ mod tests {
         assert_eq!(skill.assets[0].kind, "other");
         assert_eq!(skill.scripts[0].execution, Execution::Claude);
         assert!(skill.scripts[0].arguments[0].required);
-        assert_eq!(skill.haystack, "a\na\nd\napi\n2\nbody");
+        assert_eq!(skill.names().collect::<Vec<_>>(), ["a", "a", "d", "api", "2"]);
     }
 
     #[test]

@@ -1,8 +1,16 @@
 //! Case-insensitive comparison.
 
+use std::borrow::Cow;
+
 /// Lower-cases character by character, so that folding preserves substrings.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(fold_letter).collect() }
+}
+
+/// Like [`fold`], without a copy of what is folded already.
+pub fn folded(text: &str) -> Cow<'_, str> {
+    let is_folded = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_folded { Cow::Borrowed(text) } else { Cow::Owned(fold(text)) }
 }
 
 /// Maps one character to one character.

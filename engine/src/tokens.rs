@@ -17,12 +17,17 @@ pub fn tokenize(context: &str) -> Vec<String> {
 
 /// Returns all words, case-folded, including stop words and duplicates.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
+    words_as_written(text).map(fold)
+}
+
+/// Returns all words as they are written.
+pub fn words_as_written(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|letter| !is_part_of_word(letter));
-    words.filter(|word| word.contains(|letter: char| letter != '-')).map(fold)
+    words.filter(|word| word.contains(|letter: char| letter != '-'))
 }
 
 fn is_part_of_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '-'
+    letter.is_ascii_alphanumeric() || letter.is_alphanumeric() || letter == '-'
 }
 
 /// Whether any word of a task could match this keyword.

@@ -2,6 +2,8 @@
 //!
 //! The input is untrusted: nodes, depth and expansion through aliases are bounded.
 
+mod simple;
+
 use crate::place::Place;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;
@@ -98,6 +100,10 @@ impl Node {
 
 /// Parses the first document of a text. An empty text is an empty scalar.
 pub fn parse(text: &str) -> Result<Node, ParseError> {
+    simple::parse(text).map_or_else(|| parse_completely(text), Ok)
+}
+
+fn parse_completely(text: &str) -> Result<Node, ParseError> {
     parse_until(text, |event| matches!(event, Event::DocumentEnd))
 }
 

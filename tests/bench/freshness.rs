@@ -22,6 +22,9 @@ const UNCHANGED: usize = 100;
 const REQUESTED_EDITS: usize = 200;
 const NOTIFIED_EDITS: usize = 20;
 
+/// Skills that are added, removed and added again.
+const ADDED_SKILLS: usize = 20;
+
 /// Changes of everything for each figure. Each tool is the first to be called after a third of them.
 const REBUILDS: usize = 6;
 
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Bench { tasks: tasks(folder.path()), library: folder.path().to_owned(), session, missed: 0, requests: 0 };
     bench.next_calls();
     bench.notifications();
+    bench.additions();
     bench.during_rebuilds();
     bench.lists_during_rebuilds();
     bench.after_checkouts();
@@ -115,6 +119,36 @@ impl Bench {
         self.report("from the edit to the notification", notified, &notification_limits);
         let rebuild_limits = Limits { median: Some(30 * MILLISECOND), ..Limits::default() };
         self.report("from the scan to the new generation", rebuilt, &rebuild_limits);
+    }
+
+    /// Adds skills and removes them, and asks for each by its name; then adds others, and waits for the notifications.
+    fn additions(&mut self) {
+        let (mut served, mut gone, mut announced) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 0..ADDED_SKILLS {
+            let name = format!("added-{number}");
+            let folder = self.library.join("team0").join(&name);
+            let text = format!("---\nname: {name}\ndescription: added while the server runs\n---\n\nNew.\n");
+            let started = Instant::now();
+            write_skill(&folder, &text);
+            let answer = self.session.call("skill", json!({"name": name}));
+            served.push(started.elapsed());
+            assert!(answer["content"][0]["text"].as_str().unwrap_or_default().ends_with(&text), "{answer}");
+            let started = Instant::now();
+            std::fs::remove_dir_all(&folder).expect("a writable folder");
+            let answer = self.session.call("skill", json!({"name": name}));
+            gone.push(started.elapsed());
+            assert_eq!(answer["isError"], json!(true), "{answer}");
+            self.session.notification("notifications/resources/list_changed");
+            let started = Instant::now();
+            write_skill(&folder, &text);
+            self.session.notification("notifications/resources/list_changed");
+            announced.push(started.elapsed());
+        }
+        let added = Limits { median: Some(30 * MILLISECOND), ..Limits::default() };
+        self.report("from adding a skill to its text", served, &added);
+        self.report("from removing a skill to its absence", gone, &Limits::default());
+        let announced_limits = Limits { median: Some(650 * MILLISECOND), ..Limits::default() };
+        self.report("from adding a skill to the notification", announced, &announced_limits);
     }
 
     /// Changes nearly all files, and requests single skills while another request applies the changes.
@@ -281,6 +315,14 @@ fn skill_file(library: &Path, number: usize) -> PathBuf {
 
 fn read(file: &Path) -> String {
     std::fs::read_to_string(file).expect("a readable file")
+}
+
+/// Makes the folder of a skill appear in one step, as a checkout does.
+fn write_skill(folder: &Path, text: &str) {
+    let next = folder.with_file_name(".next-skill");
+    std::fs::create_dir_all(&next).expect("a writable folder");
+    std::fs::write(next.join("SKILL.md"), text).expect("a writable folder");
+    std::fs::rename(&next, folder).expect("a writable folder");
 }
 
 /// Writes a file in one step.

@@ -21,6 +21,11 @@ const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 const SEQUENTIAL: usize = 2_000;
 const PIPELINED: usize = 50_000;
 
+/// Requests that are sent with several in flight, of libraries of these sizes.
+const IN_FLIGHT: usize = 16;
+const IN_FLIGHT_REQUESTS: usize = 20_000;
+const SIZES: [usize; 3] = [10, 10_000, 100_000];
+
 /// Clients of the load over HTTP.
 const CLIENTS: usize = 64;
 
@@ -30,6 +35,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_library(folder.path(), 1_000);
     over_stdio(folder.path());
+    in_flight();
     over_http(folder.path(), Duration::from_secs(seconds));
 }
 
@@ -60,6 +66,56 @@ fn over_stdio(library: &Path) {
     let rate = server.rate(&lines, PIPELINED);
     let echo_rate = echo.rate(&lines, PIPELINED);
     row("`skill`, pipelined", &format!("{rate:.0} a second (`cat` {echo_rate:.0})"));
+}
+
+/// Asks for skills with several requests in flight, of libraries of several sizes.
+fn in_flight() {
+    println!("\nstdio, `skill` of one skill after the other, {IN_FLIGHT} requests in flight");
+    let mut smallest: Option<(f64, f64)> = None;
+    for skills in SIZES {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        write_library(folder.path(), skills);
+        let mut command = Command::new(SKILLCELL);
+        command.args(["serve", "--quiet"]).arg(folder.path()).env("HOME", folder.path());
+        let mut server = Pipe::start(command);
+        server.initialize();
+        let names = server.names();
+        let lines: Vec<Vec<u8>> = (0..IN_FLIGHT_REQUESTS)
+            .map(|number| {
+                let name = &names[number * 7_919 % names.len()];
+                request(number + 1_000, "tools/call", &json!({"name": "skill", "arguments": {"name": name}}))
+            })
+            .collect();
+        // The second engine is ready when the server has been idle for a moment.
+        skillcell_tests::eventually("an idle server", || is_idle(server.child.id()));
+        let before = processor_time(server.child.id());
+        let rate = server.rate_in_flight(&lines);
+        let time = (processor_time(server.child.id()) - before) / count_of(lines.len());
+        let (first_rate, first_time) = *smallest.get_or_insert((rate, time));
+        let figure = format!(
+            "{rate:.0} a second ({:.0} % of the smallest), {:.1} µs of CPU each ({:.2} x), {:.0} MB",
+            100.0 * rate / first_rate,
+            time * 1e6,
+            time / first_time,
+            memory(server.child.id()),
+        );
+        row(&format!("{skills} skills"), &figure);
+    }
+}
+
+/// Whether a process uses no processor for a while.
+fn is_idle(process: u32) -> bool {
+    let before = processor_time(process);
+    std::thread::park_timeout(Duration::from_millis(300));
+    processor_time(process) - before < 0.01
+}
+
+/// Returns the seconds of processor time that a process used.
+fn processor_time(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("the process runs");
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("a name").split_whitespace().collect();
+    let ticks = |at: usize| fields[at].parse::<f64>().expect("a number");
+    (ticks(11) + ticks(12)) / 100.0
 }
 
 fn over_http(library: &Path, time: Duration) {
@@ -177,6 +233,25 @@ impl Pipe {
     }
 }
 
+impl Pipe {
+    /// Returns the answers per second with a few requests in flight.
+    fn rate_in_flight(&mut self, lines: &[Vec<u8>]) -> f64 {
+        let started = Instant::now();
+        let mut answer = String::new();
+        for sent in 0..lines.len() + IN_FLIGHT {
+            if let Some(line) = lines.get(sent) {
+                self.input.write_all(line).expect("the process reads");
+            }
+            if sent >= IN_FLIGHT {
+                answer.clear();
+                self.output.read_line(&mut answer).expect("the process answers");
+                assert!(answer.contains("Loading: "), "{answer}");
+            }
+        }
+        rate(lines.len(), started.elapsed())
+    }
+}
+
 impl Drop for Pipe {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -184,9 +259,13 @@ impl Drop for Pipe {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a count of less than a billion")]
 fn rate(count: usize, time: Duration) -> f64 {
-    count as f64 / time.as_secs_f64()
+    count_of(count) / time.as_secs_f64()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of less than a billion")]
+fn count_of(count: usize) -> f64 {
+    count as f64
 }
 
 fn request(id: usize, method: &str, params: &Value) -> Vec<u8> {

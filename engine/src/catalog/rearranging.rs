@@ -56,27 +56,33 @@ impl Catalog {
         }
         for (number, entry) in edited {
             if !Rc::ptr_eq(self.index.shared_skill(number), &entry.skill) {
-                self.texts.edit(number);
+                self.note_text(number);
             }
             self.index.replace(number, entry);
         }
-        let Affected { added, others, same_path } = match (&removed[..], &added[..]) {
-            ([], []) => Affected { others: Some(BTreeSet::new()), ..Affected::default() },
-            _ => {
-                for number in &removed {
-                    self.texts.remove(*number, self.index.skill(*number));
-                }
-                self.index.change(&removed, added)
-            }
+        for number in &removed {
+            self.texts.remove(*number, self.index.skill(*number));
+            self.indexed.iter_mut().for_each(|indexed| indexed.remove(*number));
+        }
+        let Affected { added, others, same_path } = if removed.is_empty() && added.is_empty() {
+            Affected { others: Some(BTreeSet::new()), ..Affected::default() }
+        } else {
+            self.index.change(&removed, added)
         };
         for number in added {
-            self.texts.edit(number);
+            self.note_text(number);
         }
         for (root, path) in self.files_of_all(&same_path).union(touched) {
             self.find_problems(*root, path);
         }
         self.rearranged = others.map(|others| &self.files_of_all(&others) | touched);
         true
+    }
+
+    /// Notes that the text of a skill is new.
+    fn note_text(&mut self, number: usize) {
+        self.texts.edit(number);
+        self.indexed.iter_mut().for_each(|indexed| indexed.add(number));
     }
 
     /// Whether another skill with the same name may have to be served, or no longer.

@@ -80,10 +80,8 @@ impl Texts {
             self.sent.insert(key, Sent { number, skill: Some(Rc::clone(skill)) });
             self.order.insert(number, number_in_index);
         }
-        let known = match is_few {
-            true => self.sent.len(),
-            false => self.sent.values().filter(|sent| sent.skill.is_some()).count(),
-        };
+        let known =
+            if is_few { self.sent.len() } else { self.sent.values().filter(|sent| sent.skill.is_some()).count() };
         if complete && !is_few {
             self.order = self.in_order(index);
         }

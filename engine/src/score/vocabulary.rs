@@ -1,6 +1,7 @@
 //! The distinct keywords of all skills, found by their parts.
 
 use super::{MIN_PART, matches};
+use memchr::memmem::Finder;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
@@ -11,6 +12,9 @@ type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 /// Of a longer word, not every part is looked up; it is compared with every keyword instead. In bytes.
 const MAX_WORD_IN_PARTS: usize = 64;
 
+/// How many of the shortest lists are compared before the keywords themselves.
+const COMPARED_LISTS: usize = 3;
+
 /// Three bytes in a row.
 type Trigram = [u8; 3];
 
@@ -20,7 +24,7 @@ pub struct Vocabulary {
     keywords: Vec<Option<Rc<str>>>,
     free: Vec<u32>,
     numbers: Map<Rc<str>, u32>,
-    /// The keywords that contain three bytes in a row, in any order.
+    /// The keywords that contain three bytes in a row, in ascending order.
     by_trigram: Map<Trigram, Vec<u32>>,
 }
 
@@ -37,7 +41,8 @@ impl Vocabulary {
             crate::index::as_u32(self.keywords.len() - 1)
         });
         for trigram in trigrams(keyword) {
-            self.by_trigram.entry(trigram).or_default().push(number);
+            let holders = self.by_trigram.entry(trigram).or_default();
+            holders.insert(holders.partition_point(|other| *other < number), number);
         }
         self.keywords[number as usize] = Some(Rc::clone(&shared));
         self.numbers.insert(shared, number);
@@ -69,14 +74,20 @@ impl Vocabulary {
             return;
         }
         self.add_parts(word, found);
-        let rarest = trigrams(word)
-            .into_iter()
-            .map(|trigram| self.by_trigram.get(&trigram))
-            .min_by_key(|holders| holders.map_or(0, Vec::len));
-        let holders = rarest.flatten().into_iter().flatten();
-        let contains =
-            |number: &&u32| self.keywords[**number as usize].as_ref().is_some_and(|keyword| keyword.contains(word));
-        found.extend(holders.filter(contains));
+        let holders: Option<Vec<&Vec<u32>>> =
+            trigrams(word).into_iter().map(|trigram| self.by_trigram.get(&trigram)).collect();
+        // A keyword without one of the trigrams does not contain the word.
+        let Some(mut holders) = holders else { return };
+        holders.sort_unstable_by_key(|holders| holders.len());
+        let shortest = holders.first().map(|list| (*list).clone()).unwrap_or_default();
+        let others = holders.iter().take(COMPARED_LISTS).skip(1);
+        let possible = others.fold(shortest, |possible, list| in_both(&possible, list));
+        let finder = Finder::new(word.as_bytes());
+        let contains = |number: &u32| {
+            let keyword = self.keywords[*number as usize].as_ref();
+            keyword.is_some_and(|keyword| finder.find(keyword.as_bytes()).is_some())
+        };
+        found.extend(possible.into_iter().filter(contains));
     }
 
     /// Adds the keywords that are a part of a word.
@@ -88,6 +99,16 @@ impl Vocabulary {
             }
         }
     }
+}
+
+/// Returns the numbers that are in both of two ascending lists.
+fn in_both(one: &[u32], other: &[u32]) -> Vec<u32> {
+    let (mut both, mut rest) = (Vec::new(), other.iter().peekable());
+    for number in one {
+        while rest.next_if(|other| *other < number).is_some() {}
+        both.extend(rest.next_if_eq(&number));
+    }
+    both
 }
 
 /// The distinct trigrams of a word.

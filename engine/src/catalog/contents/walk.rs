@@ -194,14 +194,13 @@ impl Contents {
         let mut old: BTreeSet<String> = folders::paths_below(&self.files, top).into_iter().collect();
         let mut waiting = Vec::new();
         waiting.extend(self.is_inside_skill(top).map(|inside_skill| (top.to_owned(), inside_skill)));
+        if let Some((top, inside_skill)) = waiting.first() {
+            root.expect(&self.expected(top, *inside_skill));
+        }
         while let Some((path, inside_skill)) = waiting.pop() {
             let Some(folder) = self.folders.get(&path) else { continue };
             let holds_skill = folder.contains(SKILL_FILE);
-            let is_candidate = |name: &String| if holds_skill { name == SKILL_FILE } else { name.ends_with(".md") };
-            let names: Vec<String> = match holds_skill || !inside_skill {
-                true => folder.files.iter().filter(|name| is_candidate(name)).cloned().collect(),
-                false => Vec::new(),
-            };
+            let names: Vec<String> = candidates(folder, inside_skill).cloned().collect();
             for name in &names {
                 let file = paths::join(&path, name);
                 old.remove(&file);
@@ -219,18 +218,32 @@ impl Contents {
         }
     }
 
+    /// Returns the files that will be read in a tree of folders, as far as their names tell, in the order in which they are.
+    fn expected(&self, top: &str, inside_skill: bool) -> Vec<String> {
+        let mut expected = Vec::new();
+        let mut waiting = vec![(top.to_owned(), inside_skill)];
+        while let Some((path, inside_skill)) = waiting.pop() {
+            let Some(folder) = self.folders.get(&path) else { continue };
+            let files = candidates(folder, inside_skill).map(|name| paths::join(&path, name));
+            expected.extend(files.filter(|file| !self.files.contains_key(file)));
+            let inside_skill = inside_skill || folder.contains(SKILL_FILE);
+            let belongs_to_file = |name: &str| {
+                folder.contains(&format!("{name}.md")) && self.folders.resource_folder(&path, name).is_some()
+            };
+            let inner = folder.folders.iter().filter(|name| inside_skill || !belongs_to_file(name));
+            waiting.extend(inner.map(|name| (paths::join(&path, name), inside_skill)));
+        }
+        expected
+    }
+
     /// Reads a file unless it is known, and finds its resource folder.
     fn visit(&mut self, number: u32, root: &dyn Root, folder: &str, name: &str) {
         let file = paths::join(folder, name);
-        let is_skill = match self.files.get(&file) {
-            Some(known) => known.skill.is_some(),
-            None => {
-                let parsed = ParsedFile::of(number, &self.folder_name, &file, root.read_text(&file));
-                let is_skill = parsed.skill.is_some();
-                self.files.insert(file.clone(), parsed);
-                is_skill
-            }
-        };
+        if !self.files.contains_key(&file) {
+            let parsed = ParsedFile::of(number, &self.folder_name, &file, root.read_text(&file));
+            self.files.insert(file.clone(), parsed);
+        }
+        let is_skill = self.files.get(&file).is_some_and(|parsed| parsed.skill.is_some());
         let is_folder_skill = name == SKILL_FILE;
         let resources = match (is_skill, is_folder_skill) {
             (false, _) => None,
@@ -266,6 +279,16 @@ impl Contents {
         let tree_skill = self.files.get(&format!("{path}.md"));
         tree_skill.is_some_and(|parsed| parsed.resources.as_deref() == Some(&path))
     }
+}
+
+/// Returns the files in a folder that may be skills by their names.
+fn candidates(folder: &Folder, inside_skill: bool) -> impl Iterator<Item = &String> {
+    let holds_skill = folder.contains(SKILL_FILE);
+    folder.files.iter().filter(
+        move |name| {
+            if holds_skill { *name == SKILL_FILE } else { !inside_skill && name.ends_with(".md") }
+        },
+    )
 }
 
 fn depth(path: &str) -> usize {

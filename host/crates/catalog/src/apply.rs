@@ -1,9 +1,9 @@
 //! Making a generation of what a scan found.
 
 use crate::Inner;
+use crate::cache::Rearranged;
 use crate::left_right::{Loaded, Published, ScanTimes};
 use bindings::catalog::Change;
-use bindings::types::Location;
 use guests::call::Broken;
 use guests::engine::EngineInstance;
 use library::scan::Scan;
@@ -47,8 +47,9 @@ impl Inner {
                 None => (self.builder.build(&snapshot), None),
             };
             let is_first = served.is_some();
+            let mut rearranged = Some(Vec::new());
             let built = match built {
-                Ok(engine) if is_first => self.complete(engine, &mut snapshot, &mut changes),
+                Ok(engine) if is_first => self.complete(engine, &mut snapshot, &mut changes, &mut rearranged),
                 built => built.map_err(|broken| broken.to_string()),
             };
             // Before the slot serves, so that both slots always rank alike.
@@ -60,7 +61,7 @@ impl Inner {
             let skill_files = if is_first { skill_files(&mut engine, &changes) } else { 0 };
             if is_first {
                 drop(reading.take());
-                self.cache.keep_edits(generation, edits(&changes));
+                self.cache.keep_rearranged(generation, rearranged);
                 self.builder.report(&mut engine, generation);
                 let snapshot = Arc::clone(&snapshot);
                 self.slots.publish(Published { generation, snapshot, scanned, failure: None });
@@ -83,8 +84,15 @@ impl Inner {
         mut engine: EngineInstance,
         snapshot: &mut Arc<Snapshot>,
         changes: &mut Vec<Change>,
+        rearranged: &mut Rearranged,
     ) -> Result<EngineInstance, String> {
         let broken = |broken: Broken| broken.to_string();
+        let mut note = |engine: &mut EngineInstance| -> Result<(), String> {
+            let more = engine.rearranged().map_err(broken)?;
+            *rearranged = rearranged.take().zip(more).map(|(files, more)| [files, more].concat());
+            Ok(())
+        };
+        note(&mut engine)?;
         for search in 0.. {
             let mut frozen = None;
             if self.frozen {
@@ -102,6 +110,7 @@ impl Inner {
             };
             *snapshot = Arc::new(again.snapshot);
             engine = self.builder.update(engine, snapshot, &again.changes).map_err(broken)?;
+            note(&mut engine)?;
             changes.extend(again.changes);
         }
         Ok(engine)
@@ -150,15 +159,6 @@ fn reading(listed: &Arc<OnceLock<Arc<Snapshot>>>) -> Progress {
         let (done, total) = listed.get().map(|snapshot| snapshot.files_read()).unwrap_or_default();
         Completed { done, total, text: format!("{done}/{total} files") }
     })
-}
-
-/// The files whose text changed, if nothing else did.
-fn edits(changes: &[Change]) -> Option<Vec<Location>> {
-    let edited = |change: &Change| match change {
-        Change::File(file) => Some(file.clone()),
-        Change::Folder(_) | Change::FolderRemoved(_) => None,
-    };
-    changes.iter().map(edited).collect()
 }
 
 /// How many changes are in the document of a folder skill, or in a folder with one. A folder that went away may have had one.

@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 const MAX_NAMES: usize = 20_000;
 
 /// Longest name that is cached, in bytes.
-const MAX_NAME_LENGTH: usize = 512;
+pub const MAX_NAME_LENGTH: usize = 512;
 
-/// Generations whose edits are kept.
+/// Generations whose changes are kept.
 const MAX_GENERATIONS: usize = 64;
+
+/// With more files than this, making a new list is as fast.
+const MAX_REARRANGED: usize = 1_000;
 
 /// All skills of one generation.
 #[derive(Debug)]
@@ -40,16 +43,6 @@ impl Listed {
     }
 }
 
-/// Whether two versions of a skill differ in nothing that lists show but the description.
-pub fn is_called_like(one: &Summary, other: &Summary) -> bool {
-    let place = |skill: &Summary| (skill.file.root, skill.file.path.clone(), skill.model);
-    let names = |skill: &Summary| {
-        [&skill.address, &skill.install_name, &skill.name, &skill.skill_path, &skill.display_name, &skill.uri]
-            .map(Clone::clone)
-    };
-    place(one) == place(other) && names(one) == names(other)
-}
-
 impl Deref for Listed {
     type Target = Summary;
     fn deref(&self) -> &Summary {
@@ -57,8 +50,8 @@ impl Deref for Listed {
     }
 }
 
-/// The files whose text changed from one generation to the next; nothing if more than that changed.
-type Edits = Option<Vec<Location>>;
+/// The files whose skills differ between two generations in what lists show; `None` if it may be any.
+pub type Rearranged = Option<Vec<Location>>;
 
 /// What a name resolved to.
 pub type Resolved = Result<Arc<FoundSkill>, LookupError>;
@@ -67,7 +60,7 @@ pub type Resolved = Result<Arc<FoundSkill>, LookupError>;
 pub struct Cache {
     answers: Mutex<Answers>,
     /// The newest last, each with its generation.
-    edits: Mutex<VecDeque<(u64, Edits)>>,
+    rearranged: Mutex<VecDeque<(u64, Rearranged)>>,
 }
 
 #[derive(Default)]
@@ -108,23 +101,23 @@ impl Cache {
         }
     }
 
-    pub fn keep_edits(&self, generation: u64, edits: Edits) {
-        let mut all = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn keep_rearranged(&self, generation: u64, files: Rearranged) {
+        let mut all = self.rearranged.lock().unwrap_or_else(PoisonError::into_inner);
         // A generation that failed is retried under the same number.
         all.retain(|(other, _)| *other < generation);
         if all.len() == MAX_GENERATIONS {
             all.pop_front();
         }
-        all.push_back((generation, edits));
+        all.push_back((generation, files.filter(|files| files.len() <= MAX_REARRANGED)));
     }
 
-    /// The files whose text changed between two generations, if that is all that changed.
-    pub fn edits(&self, before: u64, after: u64) -> Edits {
-        let all = self.edits.lock().unwrap_or_else(PoisonError::into_inner);
+    /// What differs between two generations.
+    pub fn rearranged(&self, before: u64, after: u64) -> Rearranged {
+        let all = self.rearranged.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files = Vec::new();
         for wanted in before + 1..=after {
-            let (_, edits) = all.iter().find(|(generation, _)| *generation == wanted)?;
-            files.extend(edits.as_ref()?.iter().cloned());
+            let (_, more) = all.iter().find(|(generation, _)| *generation == wanted)?;
+            files.extend(more.as_ref()?.iter().cloned());
         }
         Some(files)
     }

@@ -15,8 +15,9 @@ pub struct HiddenSkills {
 }
 
 impl Catalog {
-    /// Looks for skills in hidden folders. Lists every folder of every root once more.
+    /// Looks for skills in hidden folders. Lists every folder of every root once more, after the first generation is served.
     pub async fn hidden_skills(&self, roots: Arc<[SkillRoot]>) -> Result<Vec<HiddenSkills>, AskError> {
+        self.first_generation().await?;
         let look = move || -> Vec<_> {
             let files =
                 roots.iter().flat_map(|root| hidden::markdown(root).into_iter().map(|file| (root.path(), file)));

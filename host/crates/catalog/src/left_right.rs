@@ -136,6 +136,27 @@ impl LeftRight {
         }
     }
 
+    /// Leases a serving slot that is not in use, without waiting.
+    pub fn try_lease(&self) -> Option<Lease> {
+        let slots = (0..self.slots.len()).filter(|number| self.slots[*number].serving.load(Ordering::Acquire));
+        let mut free =
+            slots.filter_map(|number| Some((Arc::clone(&self.slots[number].engine).try_lock_owned().ok()?, number)));
+        let published = self.published();
+        let is_current =
+            |slot: &Option<Loaded>| slot.as_ref().is_some_and(|loaded| loaded.generation == published.generation);
+        let (slot, number) = free.find(|(slot, _)| is_current(slot))?;
+        Some(Lease { slot, number, published })
+    }
+
+    /// Waits until a slot is not in use, and leases it if it serves.
+    pub async fn lease_of(&self, number: usize) -> Option<Lease> {
+        let slot = Arc::clone(&self.slots[number].engine).lock_owned().await;
+        let published = self.published();
+        let is_current = slot.as_ref().is_some_and(|loaded| loaded.generation == published.generation);
+        let serves = is_current && self.slots[number].serving.load(Ordering::Acquire);
+        serves.then_some(Lease { slot, number, published })
+    }
+
     /// Drops an engine that broke; its slot serves again once it is filled.
     pub fn clear(&self, mut lease: Lease) {
         *lease.slot = None;

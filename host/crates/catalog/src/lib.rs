@@ -36,6 +36,7 @@ mod skills;
 mod listing;
 mod hidden;
 mod cache;
+mod searching;
 mod scoring;
 pub mod scorers;
 
@@ -53,13 +54,13 @@ use building::Builder;
 use cache::Cache;
 use guests::call::Broken;
 use guests::engine::{EngineInstance, EngineWorld, Terms};
-use left_right::{LeftRight, Loaded, Published};
+use left_right::{Lease, LeftRight, Loaded, Published};
 use library::snapshot::Snapshot;
 use library::sync_cookie::SyncCookies;
 use refresh::{Message, RefreshTask};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, Notify, mpsc, watch};
 
 /// How often a question is asked again because its files changed meanwhile. Then the last answer has to do.
 const FRESH_TRIES: usize = 3;
@@ -82,6 +83,8 @@ struct Inner {
     /// Knows dirty paths. Without it every scan is a full one.
     cookies: OnceLock<Arc<SyncCookies>>,
     cache: Cache,
+    /// Notified when skills were searched.
+    searched: Notify,
     news: watch::Sender<News>,
 }
 
@@ -115,11 +118,14 @@ impl Catalog {
             frozen,
             cookies: OnceLock::new(),
             cache: Cache::default(),
+            searched: Notify::new(),
             news: watch::Sender::new(News::default()),
         });
         let (messages, received) = mpsc::unbounded_channel();
         tokio::spawn(RefreshTask::new(Arc::clone(&inner), received).run());
-        Self { inner, messages }
+        let catalog = Self { inner, messages };
+        tokio::spawn(catalog.clone().keep_searchable());
+        catalog
     }
 
     /// Lets scans skip what certainly did not change.
@@ -149,20 +155,32 @@ impl Catalog {
         &self,
         question: impl FnOnce(&mut Loaded, &Published) -> Result<T, Broken> + Send + 'static,
     ) -> Result<T, AskError> {
-        let mut lease = self.inner.slots.lease().await.map_err(AskError::Down)?;
-        let inner = Arc::clone(&self.inner);
-        let asked = tokio::task::spawn_blocking(move || {
-            let published = lease.published.clone();
-            question(lease.loaded(), &published).inspect_err(|broken| {
-                tracing::warn!("{broken}; a new engine replaces it");
-                inner.slots.clear(lease);
-            })
-        });
-        let answer = asked.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-        if answer.is_err() {
+        let lease = self.inner.slots.lease().await.map_err(AskError::Down)?;
+        Ok(self.ask_lease(lease, question).await?)
+    }
+
+    async fn ask_lease<T: Send + 'static>(
+        &self,
+        lease: Lease,
+        question: impl FnOnce(&mut Loaded, &Published) -> Result<T, Broken> + Send + 'static,
+    ) -> Result<T, Broken> {
+        let catalog = self.clone();
+        let asked = tokio::task::spawn_blocking(move || catalog.ask_now(lease, question));
+        asked.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    /// Asks on this thread, which must be one that may block unless the answer takes microseconds.
+    fn ask_now<T>(
+        &self,
+        mut lease: Lease,
+        question: impl FnOnce(&mut Loaded, &Published) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        let published = lease.published.clone();
+        question(lease.loaded(), &published).inspect_err(|broken| {
+            tracing::warn!("{broken}; a new engine replaces it");
+            self.inner.slots.clear(lease);
             self.change_slots(Inner::fill_empty_slots);
-        }
-        Ok(answer?)
+        })
     }
 
     /// Asks a question about the whole catalog, and asks again if anything changed on disk.

@@ -1,7 +1,8 @@
 //! All skills as a list: asked of an engine once for each generation, a page at a time.
 
-use crate::cache::{Cache, Index, Listed, is_called_like};
+use crate::cache::{Cache, Index, Listed};
 use crate::{AskError, Catalog, FRESH_TRIES, Scope};
+use bindings::types::{Location, Summary};
 use guests::call::Broken;
 use guests::engine::EngineInstance;
 use std::collections::HashSet;
@@ -63,10 +64,10 @@ struct Draft {
 }
 
 /// What is left to ask for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 enum Rest {
-    /// The skills at these positions, whose text changed since an earlier list.
-    Edited(Vec<usize>),
+    /// The skills in these files, which are not in the list.
+    Missing(Vec<Location>),
     /// Everything after what is there.
     Further,
     Nothing,
@@ -76,36 +77,29 @@ impl Draft {
     /// Begins with what an earlier list says, as far as that is known to be true.
     fn begin(generation: u64, cache: &Cache) -> Self {
         let last = cache.last_index();
-        let edited = last.and_then(|last| Some((cache.edits(last.generation, generation)?, last)));
-        let Some((files, last)) = edited else { return Self::empty(generation) };
-        let files: HashSet<(u32, &str)> = files.iter().map(|file| (file.root, file.path.as_str())).collect();
-        let is_edited = |skill: &Listed| files.contains(&(skill.file.root, skill.file.path.as_str()));
-        let positions: Vec<usize> =
-            (0..last.skills.len()).filter(|position| is_edited(&last.skills[*position])).collect();
-        // A file that was not a skill may be one now.
-        if positions.len() < files.len() {
-            return Self::empty(generation);
-        }
-        Self { generation, skills: last.skills.clone(), rest: Rest::Edited(positions) }
-    }
-
-    fn empty(generation: u64) -> Self {
-        Self { generation, skills: Vec::new(), rest: Rest::Further }
+        let rearranged = last.and_then(|last| Some((cache.rearranged(last.generation, generation)?, last)));
+        let Some((files, last)) = rearranged else {
+            return Self { generation, skills: Vec::new(), rest: Rest::Further };
+        };
+        let mut seen = HashSet::new();
+        let mut files = files;
+        files.retain(|file| seen.insert((file.root, file.path.clone())));
+        let is_same = |skill: &&Arc<Listed>| !seen.contains(&(skill.file.root, skill.file.path.clone()));
+        let skills =
+            if files.is_empty() { last.skills.clone() } else { last.skills.iter().filter(is_same).cloned().collect() };
+        Self { generation, skills, rest: Rest::Missing(files) }
     }
 
     /// Asks for a few more skills.
     fn go_on(mut self, engine: &mut EngineInstance, most: usize) -> Result<Self, Broken> {
         match &mut self.rest {
-            Rest::Edited(positions) => {
-                for position in positions.split_off(positions.len().saturating_sub(most)) {
-                    let skill = &mut self.skills[position];
-                    match engine.skill_in(&skill.file)? {
-                        Some(now) if is_called_like(skill, &now) => *skill = Listed::new(now),
-                        // That may have changed what others are called.
-                        _ => return Self::empty(self.generation).go_on(engine, most),
-                    }
+            Rest::Missing(files) => {
+                for file in files.split_off(files.len().saturating_sub(most)) {
+                    let Some(skill) = engine.skill_in(&file)? else { continue };
+                    let place = self.skills.partition_point(|other| place_of(other) < place_of(&skill));
+                    self.skills.insert(place, Listed::new(skill));
                 }
-                if positions.is_empty() {
+                if files.is_empty() {
                     self.rest = Rest::Nothing;
                 }
             }
@@ -122,4 +116,9 @@ impl Draft {
         }
         Ok(self)
     }
+}
+
+/// The order of the list.
+fn place_of(skill: &Summary) -> (&str, u32, u8, &str) {
+    (&skill.skill_path, skill.file.root, skill.model as u8, &skill.file.path)
 }

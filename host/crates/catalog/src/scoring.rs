@@ -12,6 +12,7 @@ use guests::scorer::{Prepared, Scorer};
 use library::snapshot::Snapshot;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// How often the scorer's file is checked.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -22,6 +23,7 @@ pub struct Ranker<'slot> {
     scorer: &'slot mut Option<Prepared>,
     is_scorer_behind: &'slot mut bool,
     scorers: Option<&'slot Scorers>,
+    searched: &'slot Notify,
 }
 
 impl Ranker<'_> {
@@ -44,6 +46,7 @@ impl Ranker<'_> {
     /// Skills that contain every word of a query, those first that fit it best.
     pub fn search(&mut self, query: &str, model: Option<SkillModel>, limit: u32) -> Result<SearchResult, Broken> {
         let scores = self.scores(query)?;
+        self.searched.notify_one();
         self.engine.search(query, model, limit, scores.as_deref())
     }
 
@@ -97,7 +100,7 @@ impl Catalog {
 impl Inner {
     pub(crate) fn ranker<'slot>(&'slot self, loaded: &'slot mut Loaded) -> Ranker<'slot> {
         let Loaded { engine, scorer, is_scorer_behind, .. } = loaded;
-        Ranker { engine, scorer, is_scorer_behind, scorers: self.scorers.as_ref() }
+        Ranker { engine, scorer, is_scorer_behind, scorers: self.scorers.as_ref(), searched: &self.searched }
     }
 
     /// Lets a scorer follow an engine that is about to serve. An engine that breaks while it reports its skills is rebuilt and

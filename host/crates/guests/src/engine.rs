@@ -206,6 +206,8 @@ questions! {
     explain(context: &str, scores: Option<&[f64]>, max: u32) -> Vec<Explained> = call_explain "explain";
     text_changes(restart: bool, max_bytes: u32) -> TextDelta = call_text_changes "text-changes";
     settings_of(root: u32) -> Settings = call_settings_of "settings-of";
+    rearranged() -> Option<Vec<Location>> = call_rearranged "rearranged";
+    prepare_search(max: u32) -> bool = call_prepare_search "prepare-search";
     skill_in(file: &Location) -> Option<Summary> = call_skill_in "skill-in";
     resource_of(uri: &str) -> Option<FoundResource> = call_resource_of "resource-of";
     document_of(file: &Location) -> Option<Document> = call_document_of "document-of";
@@ -243,6 +245,11 @@ impl EngineInstance {
     pub fn asset_of(&mut self, skill: &str, file: &str) -> Result<Result<FoundAsset, AssetError>, Broken> {
         let (skill, file) = (original(skill), original(file));
         self.call("asset-of", MAX_ANSWER_TIME, |engine, store| engine.call_asset_of(store, &skill, &file))
+    }
+
+    pub fn known_skill(&mut self, name: &str, kind: LookupKind) -> Result<Option<FoundSkill>, Broken> {
+        let name = original(name);
+        self.call("known-skill", MAX_ANSWER_TIME, |engine, store| engine.call_known_skill(store, &name, kind))
     }
 
     pub fn skill_of(&mut self, name: &str, kind: LookupKind) -> Result<Result<FoundSkill, LookupError>, Broken> {

@@ -2,7 +2,7 @@
 
 use crate::cache::Cache;
 use skillcell_artifacts::compiler;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use wasmtime::{Config, Engine, OptLevel};
 
@@ -61,11 +61,18 @@ impl Executor {
 }
 
 /// Advances the epoch of an engine while guests run, which makes them check their deadlines. Its thread sleeps while none
-/// runs, so that an idle server does not wake the machine.
+/// runs, so that an idle server does not wake the machine. It is woken only from that sleep, because calls of a guest may
+/// take no longer than waking a thread.
 #[derive(Default)]
 pub(crate) struct Ticker {
-    running: Mutex<usize>,
-    changed: Condvar,
+    state: Mutex<TickerState>,
+    started: Condvar,
+}
+
+#[derive(Default)]
+struct TickerState {
+    running: usize,
+    is_asleep: bool,
 }
 
 /// Keeps the clock ticking until it is dropped.
@@ -76,11 +83,14 @@ impl Ticker {
         let ticker = Arc::new(Self::default());
         let of_thread = Arc::clone(&ticker);
         let run = move || loop {
-            let mut running = of_thread.running.lock().unwrap_or_else(PoisonError::into_inner);
-            while *running == 0 {
-                running = of_thread.changed.wait(running).unwrap_or_else(PoisonError::into_inner);
+            let mut state = of_thread.state();
+            while state.running == 0 {
+                state.is_asleep = true;
+                state = of_thread.started.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
-            drop(of_thread.changed.wait_timeout_while(running, TICK, |running| *running > 0));
+            state.is_asleep = false;
+            drop(state);
+            std::thread::park_timeout(TICK);
             engine.increment_epoch();
         };
         std::thread::Builder::new().name("ticker".to_owned()).spawn(run).expect("the system can start a thread");
@@ -88,21 +98,23 @@ impl Ticker {
     }
 
     pub fn tick(&self) -> Ticking<'_> {
-        self.change(|running| *running += 1);
+        let mut state = self.state();
+        state.running += 1;
+        let is_asleep = std::mem::take(&mut state.is_asleep);
+        drop(state);
+        if is_asleep {
+            self.started.notify_one();
+        }
         Ticking(self)
     }
 
-    fn change(&self, change: impl FnOnce(&mut usize)) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut running);
-        if *running <= 1 {
-            self.changed.notify_all();
-        }
+    fn state(&self) -> MutexGuard<'_, TickerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Ticking<'_> {
     fn drop(&mut self) {
-        self.0.change(|running| *running -= 1);
+        self.0.state().running -= 1;
     }
 }

@@ -4,7 +4,7 @@ use crate::resources::{Entry, EntryKind, Target};
 use crate::stamp::Stamp;
 use bindings::library::{Oversize, ReadError};
 use cap_std::fs::{Dir, DirEntry, OpenOptions, OpenOptionsExt};
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags};
 use std::io::{self, ErrorKind, Read};
 
 /// How often a file that changes while it is read is read again.
@@ -30,13 +30,12 @@ pub fn read(folder: &Dir, path: &str, limit: u64) -> Result<FileBytes, ReadError
     let mut last = None;
     for _ in 0..MAX_ATTEMPTS {
         let mut file = folder.open_with(path, &options).map_err(read_error)?;
-        let before = Stamp::of(&stat_regular_file(&file)?);
-        let mut bytes = Vec::new();
-        let size = file.metadata().map_err(read_error)?.len();
+        let stat = stat_regular_file(&file)?;
+        let (before, size) = (Stamp::of(&stat), u64::try_from(stat.st_size).unwrap_or(0));
         if size > limit {
             return Err(ReadError::TooLarge(Oversize { size, limit }));
         }
-        bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         (&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(read_error)?;
         if bytes.len() as u64 > limit {
             return Err(ReadError::TooLarge(Oversize { size: bytes.len() as u64, limit }));
@@ -81,10 +80,8 @@ pub fn is_hidden(name: &str) -> bool {
 }
 
 fn stat_regular_file(file: &cap_std::fs::File) -> Result<rustix::fs::Stat, ReadError> {
-    if !file.metadata().map_err(read_error)?.is_file() {
-        return Err(ReadError::NotAFile);
-    }
-    rustix::fs::fstat(file).map_err(|error| read_error(error.into()))
+    let stat = rustix::fs::fstat(file).map_err(|error| read_error(error.into()))?;
+    if FileType::from_raw_mode(stat.st_mode).is_file() { Ok(stat) } else { Err(ReadError::NotAFile) }
 }
 
 /// Whether opening failed because this process or the system has too many open files.

@@ -17,7 +17,6 @@ use bindings::types::Location;
 use candidates::Candidates;
 use cap_std::fs::Dir;
 use std::collections::BTreeSet;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -108,6 +107,18 @@ fn until_stable(
 /// Whether an entry was created, removed or moved.
 fn has_entry_changes(changes: &[Change]) -> bool {
     changes.iter().any(|change| matches!(change, Change::Folder(_) | Change::FolderRemoved(_)))
+}
+
+/// Returns the files that may be gone after a change of entries.
+fn changed_files(files: &Files, change: &Change) -> Vec<Arc<str>> {
+    let (folder, only_here) = match change {
+        Change::Folder(listing) => (&listing.folder.path, true),
+        Change::FolderRemoved(folder) => (&folder.path, false),
+        Change::File(_) => return Vec::new(),
+    };
+    let below = files.below(folder).map(|(path, _)| path);
+    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+    below.filter(|path| !only_here || !path[start..].contains('/')).cloned().collect()
 }
 
 /// Makes one pass over everything, or over the dirty paths.
@@ -306,9 +317,12 @@ impl RootScan<'_> {
     /// Reads the first few documents that are links, and skips the others.
     fn limit_linked_documents(&self, folders: &mut Folders, changes: &mut Vec<Change>) {
         let mut left = MAX_LINKED_DOCUMENTS;
-        for (path, folder) in folders.iter_mut().filter(|(_, folder)| !folder.links.is_empty()) {
+        let with_links = folders.iter().filter(|(_, folder)| !folder.links.is_empty());
+        let with_links: Vec<(Arc<str>, Arc<Folder>)> =
+            with_links.map(|(path, folder)| (Arc::clone(path), Arc::clone(folder))).collect();
+        for (path, folder) in with_links {
             let is_document_link = |(name, target): &(&String, &Followed)| {
-                matches!(target, Ok(LinkTarget::File(_))) && is_document(path, name)
+                matches!(target, Ok(LinkTarget::File(_))) && is_document(&path, name)
             };
             let names: Vec<String> =
                 folder.links.iter().filter(is_document_link).map(|(name, _)| name.clone()).collect();
@@ -318,22 +332,20 @@ impl RootScan<'_> {
             if read.iter().all(is_read) && !skipped.iter().any(is_read) {
                 continue;
             }
-            let folder = Arc::make_mut(folder);
+            let mut folder = Folder::clone(&folder);
             folder.files.retain(|name| !contains(&names, name));
             folder.files.extend_from_slice(read);
             folder.skipped.retain(|(name, _)| !contains(&names, name));
             folder.skipped.extend(skipped.iter().map(|name| (name.clone(), SkipReason::TooManyLinks)));
             folder.sort();
-            changes.push(listing(self.number, path, folder));
+            changes.push(listing(self.number, &path, &folder));
+            folders.insert(path, Arc::new(folder));
         }
     }
 
     fn remove(&self, path: &str, folders: &mut Folders, changes: &mut Vec<Change>) {
         if folders.remove(path).is_some() {
-            // `0` is what comes after `/`.
-            let (first, beyond) = (format!("{path}/"), format!("{path}0"));
-            let below = folders.range::<str, _>((Bound::Included(first.as_str()), Bound::Excluded(beyond.as_str())));
-            let below: Vec<Arc<str>> = below.map(|(folder, _)| Arc::clone(folder)).collect();
+            let below: Vec<Arc<str>> = folders.below(path).map(|(folder, _)| Arc::clone(folder)).collect();
             for folder in below {
                 folders.remove(&folder);
             }
@@ -350,13 +362,13 @@ impl RootScan<'_> {
         folders: &Folders,
         changes: &mut Vec<Change>,
     ) -> Files {
-        if has_entry_changes(changes) {
-            files.retain(|path, _| {
-                let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-                folders.get(folder).is_some_and(|folder| contains(&folder.files, name))
-            });
+        for path in changes.iter().flat_map(|change| changed_files(&files, change)).collect::<Vec<_>>() {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            if folders.get(folder).is_none_or(|folder| !contains(&folder.files, name)) {
+                files.remove(&path);
+            }
         }
-        let dirty: Vec<&Arc<str>> = dirty.iter().filter(|path| files.contains_key(*path)).collect();
+        let dirty: Vec<&Arc<str>> = dirty.iter().filter(|path| files.contains_key(path)).collect();
         let read = in_parallel(&dirty, |path| File::read(Some(handle), document_path(folders, path), self.file_limit));
         for (path, now) in dirty.into_iter().zip(read) {
             self.out_of_files.fetch_or(now.is_out_of_files(), Ordering::AcqRel);

@@ -2,10 +2,12 @@
 
 use crate::frozen::{FreezeBudget, FrozenRoot, NotFrozen};
 use crate::links::{Followed, LinkTarget, Links};
+use crate::read_ahead::ReadAhead;
 use crate::reading;
 use crate::resources::{ResourceFolder, within_limit};
 use crate::roots::SkillRoot;
 use crate::scan;
+use crate::shared_map::SharedMap;
 use crate::stamp::{Freshness, Stamp};
 use crate::sync_cookie;
 use bindings::catalog::{Asset, SkipReason};
@@ -27,8 +29,8 @@ pub struct Snapshot {
 }
 
 /// Folders and files by their path below the root. A new generation shares what did not change.
-pub type Folders = BTreeMap<Arc<str>, Arc<Folder>>;
-pub type Files = BTreeMap<Arc<str>, Arc<File>>;
+pub type Folders = SharedMap<Folder>;
+pub type Files = SharedMap<File>;
 
 #[derive(Debug, Default)]
 pub struct RootSnapshot {
@@ -43,6 +45,8 @@ pub struct RootSnapshot {
     base: Option<(Arc<RootSnapshot>, BTreeSet<String>)>,
     /// Served instead of the folder on disk, if set.
     frozen: Option<Arc<FrozenRoot>>,
+    /// Files that were read before anyone asked for them.
+    ahead: ReadAhead,
 }
 
 /// A folder as it was listed.
@@ -138,7 +142,8 @@ pub struct File {
 impl RootSnapshot {
     pub fn new(folder: Dir, folders: Arc<Folders>, files: Files) -> Self {
         let is_local = fstatfs(&folder).is_ok_and(|stat| sync_cookie::is_local(stat.f_type.into()));
-        Self { folder: Some(Arc::new(folder)), is_local, folders, files: Mutex::new(files), base: None, frozen: None }
+        let (folder, files) = (Some(Arc::new(folder)), Mutex::new(files));
+        Self { folder, is_local, folders, files, ..Self::default() }
     }
 
     /// Returns this root with some files read again, and perhaps other entries. It copies nothing and shares the other files, so
@@ -182,10 +187,27 @@ impl RootSnapshot {
         }
         let file = Arc::new(match &self.frozen {
             Some(frozen) => File::frozen(frozen, path, limit),
-            None => File::read(self.folder.as_deref(), document_path(&self.folders, path), limit),
+            None => self.ahead.take(path).unwrap_or_else(|| self.read(path, limit)),
         });
         files.insert(path.into(), file.clone());
         file
+    }
+
+    fn read(&self, path: &str, limit: u64) -> File {
+        File::read(self.folder.as_deref(), document_path(&self.folders, path), limit)
+    }
+
+    /// Begins to read files that will probably be asked for, in this order, on other threads.
+    pub fn read_ahead(self: &Arc<Self>, mut paths: Vec<String>, limit: u64) {
+        self.with_files(|files| paths.retain(|path| !files.contains_key(path.as_str())));
+        if self.base.is_none() && self.frozen.is_none() {
+            ReadAhead::begin(self, paths, move |root, path| root.read(path, limit));
+        }
+    }
+
+    /// Ends reading ahead, and forgets what nobody asked for.
+    pub fn end_read_ahead(&self) {
+        self.ahead.end();
     }
 
     /// Returns the folder to read resources from, if it exists.
@@ -231,6 +253,12 @@ impl RootSnapshot {
     }
 }
 
+impl AsRef<ReadAhead> for RootSnapshot {
+    fn as_ref(&self) -> &ReadAhead {
+        &self.ahead
+    }
+}
+
 impl Snapshot {
     /// Whether a listed file no longer existed when it was read. It may have moved.
     pub fn has_missing_files(&self) -> bool {
@@ -266,8 +294,8 @@ impl Snapshot {
                 is_local: *is_local,
                 folders: Arc::clone(folders),
                 files: Mutex::new(root.files()),
-                base: None,
                 frozen: frozen.map(Arc::new),
+                ..RootSnapshot::default()
             }))
         };
         let roots: Result<_, NotFrozen> = (0..).zip(&self.roots).map(freeze).collect();
@@ -308,6 +336,10 @@ impl Snapshot {
 impl File {
     pub fn read(folder: Option<&Dir>, path: &str, limit: u64) -> Self {
         let Some(folder) = folder else { return Self { stamp: None, text: Err(ReadError::NotFound) } };
+        if let Ok(read) = reading::read(folder, path, limit) {
+            return Self { stamp: Some(read.stamp), text: text(read.bytes) };
+        }
+        // Read once more, so that the stamp is certainly not newer than the error.
         let before = statat(folder, path, AtFlags::empty()).ok().map(|stat| Stamp::of(&stat));
         match reading::read(folder, path, limit) {
             Ok(read) => Self { stamp: Some(read.stamp), text: text(read.bytes) },

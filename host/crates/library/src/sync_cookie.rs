@@ -18,6 +18,9 @@ use tempfile::NamedTempFile;
 /// Maximum number of dirty paths kept. With more of them, a full scan takes no longer.
 const MAX_DIRTY_PATHS: usize = 4_000;
 
+/// With more folders than this that are watched for the first time, a full scan takes no longer.
+const MAX_NEW_FOLDERS: usize = 100;
+
 /// Longest wait for the cookie's event, and for new folders to be watched. A full scan of a large library takes about as
 /// long.
 const MAX_WAIT: Duration = Duration::from_millis(5);
@@ -140,7 +143,17 @@ impl SyncCookies {
         std::mem::take(&mut self.state().lost)
     }
 
-    /// Makes all changes up to now unknown, because more is watched than before or a scan was incomplete.
+    /// Makes all changes up to now in these folders unknown, because they are watched only from now on.
+    pub fn record_new(&self, folders: &[PathBuf]) {
+        let mut state = self.state();
+        if folders.len() > MAX_NEW_FOLDERS {
+            state.last_unknown = Some(Instant::now());
+        } else {
+            state.add_dirty(folders);
+        }
+    }
+
+    /// Makes all changes up to now unknown, because a scan was incomplete.
     pub fn invalidate(&self) {
         self.state().last_unknown = Some(Instant::now());
     }

@@ -41,6 +41,7 @@ fn file_system(folder: &Path) -> Option<i128> {
 pub const UNWATCHED_NOTE: &str = "changes show up when a client asks, or within 30 seconds";
 
 impl Watcher {
+    /// Nothing is watched before the first [`watch`](Self::watch).
     pub fn new(roots: Arc<[SkillRoot]>) -> (Self, ChangeSignal) {
         let (commands, incoming) = mpsc::channel();
         let (watch_loop, signal) = WatchLoop::new(file_system, roots, &commands);
@@ -49,7 +50,6 @@ impl Watcher {
         if let Err(error) = thread.spawn(move || watch_loop.run(&incoming)) {
             tracing::warn!("cannot watch any folder: {error}; {UNWATCHED_NOTE}");
         }
-        watcher.watch();
         (watcher, signal)
     }
 

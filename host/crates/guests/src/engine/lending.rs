@@ -41,6 +41,9 @@ impl Lender {
 
     /// Returns the last file that was read.
     pub fn end_update(&mut self) -> Option<Location> {
+        for root in &self.snapshot.roots {
+            root.end_read_ahead();
+        }
         self.updating = false;
         self.last.take()
     }
@@ -110,6 +113,14 @@ impl library::HostSkillRoot for EngineState {
     fn inside(&mut self, root: Resource<LentRoot>) -> wasmtime::Result<Vec<u32>> {
         let number = self.handles.get(&root)?.0;
         Ok(roots::enclosing(&self.lender.terms.roots, number))
+    }
+
+    fn expect(&mut self, root: Resource<LentRoot>, paths: Vec<String>) -> wasmtime::Result<()> {
+        let number = self.handles.get(&root)?.0;
+        if let Some(root) = self.lender.snapshot.roots.get(number as usize).filter(|_| self.lender.updating) {
+            root.read_ahead(paths, self.lender.terms.file_limit);
+        }
+        Ok(())
     }
 
     fn read_text(&mut self, root: Resource<LentRoot>, path: String) -> wasmtime::Result<Result<String, ReadError>> {

@@ -4,6 +4,7 @@ use super::{NEVER_WALKED, in_parallel, join, or_dot};
 use crate::links::Links;
 use crate::reading;
 use crate::roots::SkillRoot;
+use crate::shared_map::SharedMap;
 use crate::snapshot::{File, Folder, Folders, RootSnapshot, document_path};
 use crate::stamp::{Freshness, Stamp};
 use cap_std::fs::Dir;
@@ -22,12 +23,16 @@ pub struct Candidates {
 impl Candidates {
     pub fn all(known: &RootSnapshot) -> Self {
         let folders = known.folders.iter().map(|(path, folder)| (Arc::clone(path), Arc::clone(folder)));
-        Self { folders: folders.collect(), files: known.files().into_iter().collect() }
+        Self {
+            folders: folders.collect(),
+            files: known
+                .with_files(|files| files.iter().map(|(path, file)| (Arc::clone(path), Arc::clone(file))).collect()),
+        }
     }
 
     /// Returns the entries at the dirty paths, their parent folders, whatever is a link, because it may lead there, and
-    /// everything with a racy stamp. Returns `None` if more may have changed: with hard links a file has several paths, and a
-    /// path in an unknown folder says nothing.
+    /// everything with a racy stamp. An unknown folder is new, and is found by listing the known one above it. Returns `None`
+    /// if more may have changed: with hard links a file has several paths.
     pub fn at(handle: &Dir, paths: &BTreeSet<PathBuf>, root: &SkillRoot, known: &RootSnapshot) -> Option<Self> {
         let listed = &*known.folders;
         known.with_files(|read| {
@@ -35,11 +40,11 @@ impl Candidates {
             let mut folders: Vec<_> = listed.iter().filter(|(_, folder)| is_due(folder)).collect();
             let mut files: Vec<_> = read.iter().filter(|(_, file)| !file.is_settled()).collect();
             for (path, folder) in listed.iter().filter(|_| !paths.is_empty()) {
-                files.extend(folder.links.keys().filter_map(|name| read.get_key_value(join(path, name).as_str())));
+                files.extend(folder.links.keys().filter_map(|name| read.get_key_value(&join(path, name))));
             }
             for path in paths.iter().filter(|path| is_in_walked_folder(path, root)) {
-                let parent = path.parent().and_then(Path::to_str).unwrap_or_default();
-                folders.push(listed.get_key_value(parent)?);
+                let mut above = path.ancestors().skip(1).filter_map(Path::to_str);
+                folders.push(above.find_map(|folder| listed.get_key_value(folder))?);
                 // Entries whose name is not UTF-8 are neither read nor walked.
                 let Some(path) = path.to_str() else { continue };
                 let has_hard_links = |stat: Stat| !is_folder(&stat) && Stamp::of(&stat).has_hard_links();
@@ -76,12 +81,8 @@ impl Candidates {
 }
 
 /// Returns a folder and everything below it.
-fn tree<'a, T>(all: &'a BTreeMap<Arc<str>, Arc<T>>, folder: &str) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<T>)> {
-    let folder = folder.to_owned();
-    let is_inside = move |path: &str| {
-        folder.is_empty() || path.strip_prefix(&*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    all.iter().filter(move |(path, _)| is_inside(path))
+fn tree<'a, T>(all: &'a SharedMap<T>, folder: &str) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<T>)> {
+    all.get_key_value(folder).into_iter().chain(all.below(folder))
 }
 
 fn distinct<T>(all: Vec<(&Arc<str>, &Arc<T>)>) -> Vec<(Arc<str>, Arc<T>)> {

@@ -66,7 +66,7 @@ impl Patch {
                 None if !is_listed => continue,
                 None => update(&|folder| folder.files.retain(|file| file != name)),
                 Some(target) => {
-                    let read = known.with_files(|files| files.get(*path).cloned()).filter(|_| is_listed);
+                    let read = known.with_files(|files| files.get(path).cloned()).filter(|_| is_listed);
                     if read.is_some_and(|file| file.freshness(&handle, target) == Freshness::Fresh) {
                         continue;
                     }

@@ -62,29 +62,29 @@ impl RootWatch {
         self.refused.is_empty() && self.listed.contains(&self.top)
     }
 
-    /// Watches the whole root. Returns whether there is anything to watch.
-    pub fn start(&mut self, roots: &Arc<[PathBuf]>, watch: &mut Watch) -> bool {
+    /// Watches the whole root. Returns the folders that are watched now and were not before; so do the others.
+    pub fn start(&mut self, roots: &Arc<[PathBuf]>, watch: &mut Watch) -> Vec<PathBuf> {
         self.roots = Arc::clone(roots);
         self.listed.clear();
         self.refused.clear();
         self.walk(vec![self.top.clone()], watch)
     }
 
-    /// Retries folders that could not be watched. Returns whether one can be now.
-    pub fn retry(&mut self, watch: &mut Watch) -> bool {
-        let mut grew = self.walk(vec![self.top.clone()], watch);
+    /// Retries folders that could not be watched.
+    pub fn retry(&mut self, watch: &mut Watch) -> Vec<PathBuf> {
+        let mut new = self.walk(vec![self.top.clone()], watch);
         // One is enough to learn that there are still no watches.
         let first = self.refused.pop_first();
-        grew |= self.walk(first.into_iter().collect(), watch);
+        new.extend(self.walk(first.into_iter().collect(), watch));
         if !self.is_exhausted {
             let refused = std::mem::take(&mut self.refused);
-            grew |= self.walk(refused.into_iter().collect(), watch);
+            new.extend(self.walk(refused.into_iter().collect(), watch));
         }
-        grew
+        new
     }
 
-    /// Updates the watched folders after entries at these paths were created or removed. Returns whether there are more.
-    pub fn follow(&mut self, paths: &BTreeSet<PathBuf>, watch: &mut Watch) -> bool {
+    /// Updates the watched folders after entries at these paths were created or removed.
+    pub fn follow(&mut self, paths: &BTreeSet<PathBuf>, watch: &mut Watch) -> Vec<PathBuf> {
         let mut queue = Vec::new();
         for path in paths {
             if *path == self.top || !path.starts_with(&self.top) {
@@ -109,9 +109,9 @@ impl RootWatch {
         }
     }
 
-    /// Watches these folders and the walked folders inside. Returns whether a folder was added.
-    fn walk(&mut self, mut queue: Vec<PathBuf>, watch: &mut Watch) -> bool {
-        let mut grew = false;
+    /// Watches these folders and the walked folders inside.
+    fn walk(&mut self, mut queue: Vec<PathBuf>, watch: &mut Watch) -> Vec<PathBuf> {
+        let mut new = Vec::new();
         while let Some(folder) = queue.pop() {
             if self.listed.contains(&folder) {
                 continue;
@@ -120,7 +120,7 @@ impl RootWatch {
             let watched = watch(&folder);
             self.is_exhausted = watched == Watched::Exhausted;
             match watched {
-                Watched::Yes => grew = true,
+                Watched::Yes => new.push(folder.clone()),
                 Watched::Gone => continue,
                 Watched::Refused => {
                     self.refused.insert(folder);
@@ -152,7 +152,7 @@ impl RootWatch {
                 }
             }
         }
-        grew
+        new
     }
 
     /// Whether a folder is walked, or contains a nested root.
@@ -192,16 +192,16 @@ mod tests {
                 available -= 1;
                 Watched::Yes
             };
-            let grew = if more == 0 && root.listed.is_empty() {
+            let new = if more == 0 && root.listed.is_empty() {
                 root.start(&Arc::from([top.clone()]), &mut watch)
             } else {
                 root.retry(&mut watch)
             };
-            (grew, calls, root.watched().count(), root.is_complete())
+            (new.len(), calls, root.watched().count(), root.is_complete())
         };
-        assert_eq!(attempt(&mut root, 0), (true, 11, 10, false));
-        assert_eq!(attempt(&mut root, 0), (false, 1, 10, false));
-        assert_eq!(attempt(&mut root, 5), (true, 6, 15, false));
-        assert_eq!(attempt(&mut root, 2_000), (true, 986, 1_001, true));
+        assert_eq!(attempt(&mut root, 0), (10, 11, 10, false));
+        assert_eq!(attempt(&mut root, 0), (0, 1, 10, false));
+        assert_eq!(attempt(&mut root, 5), (5, 6, 15, false));
+        assert_eq!(attempt(&mut root, 2_000), (986, 986, 1_001, true));
     }
 }

@@ -126,14 +126,14 @@ impl WatchLoop {
         for number in 0..self.roots.len() {
             restart |= self.check_root(number);
         }
-        let mut more = false;
+        let mut new = Vec::new();
         let Some(system) = &mut self.system else { return };
         for (root, root_watch) in self.roots.iter().zip(&mut self.watches) {
             let Some(root_watch) = root_watch else { continue };
             let mut watch = |folder: &Path| watch_folder(system, &mut self.logged, root, folder);
-            more |= if restart { root_watch.start(&self.paths, &mut watch) } else { root_watch.retry(&mut watch) };
+            new.extend(if restart { root_watch.start(&self.paths, &mut watch) } else { root_watch.retry(&mut watch) });
         }
-        self.publish(more);
+        self.publish(&new);
     }
 
     /// Checks whether a root exists. Returns true if it is not the folder that is watched.
@@ -183,23 +183,23 @@ impl WatchLoop {
             }
             self.watch();
         }
-        let mut more = false;
+        let mut new = Vec::new();
         if let Some(system) = &mut self.system {
             for (root, root_watch) in self.roots.iter().zip(&mut self.watches) {
                 let Some(root_watch) = root_watch else { continue };
-                more |=
-                    root_watch.follow(&distinct, &mut |folder| watch_folder(system, &mut self.logged, root, folder));
+                let mut watch = |folder: &Path| watch_folder(system, &mut self.logged, root, folder);
+                new.extend(root_watch.follow(&distinct, &mut watch));
             }
         }
-        self.publish(more);
+        self.publish(&new);
         self.cookies.followed(paths.len());
     }
 
-    /// Publishes which folders are watched completely. With `more` of them than before, also signals a change, because what
-    /// happened in the new ones until now is unknown.
-    fn publish(&mut self, more: bool) {
-        if more {
-            self.cookies.invalidate();
+    /// Publishes which folders are watched completely. Also signals a change of the `new` ones, because what happened in them
+    /// until now is unknown.
+    fn publish(&mut self, new: &[PathBuf]) {
+        if !new.is_empty() {
+            self.cookies.record_new(new);
             self.signal.send_replace(Some(Instant::now()));
         }
         let top = |watch: &RootWatch| Top { path: watch.top().to_owned(), identity: watch.identity };

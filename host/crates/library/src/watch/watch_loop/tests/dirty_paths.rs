@@ -104,6 +104,7 @@ fn compare_scans(rounds: &[Vec<Action>]) -> usize {
     let roots = roots_in(&top);
     // On its own thread, as in a server, so that what is created is followed while a scan waits for it.
     let (watcher, _signal) = crate::watch::Watcher::new(Arc::clone(&roots));
+    watcher.watch();
     let cookies = watcher.sync_cookies();
     wait_until_known(&cookies);
     let mut last_scan = std::time::Instant::now();
