@@ -13,6 +13,7 @@ build-engine:
 # compile the script runtimes and the scorers to components, next to the engine
 build-plugins:
     cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p scorer-hybrid
+    cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p scorer-semantic
     cargo build --profile guest --target wasm32-wasip2 --target-dir target/guests -p runtime-javascript -p runtime-shell -p scorer-bm25
 
 # run every test
@@ -32,8 +33,8 @@ attacks:
     cargo bench --bench attacks
 
 # measure how well each scorer finds the right skill, on held-out questions
-eval:
-    cargo bench --bench ranking
+eval *ARGUMENTS:
+    cargo bench --bench ranking -- {{ARGUMENTS}}
 
 # run the fixture scripts with this machine's interpreters, and compare with the recorded output
 outside:

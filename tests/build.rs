@@ -1,25 +1,22 @@
 //! Builds the guests that tests need.
 
+#[path = "../host/artifacts/components/cargo.rs"]
+mod cargo;
 #[path = "../host/artifacts/components/guests.rs"]
 mod guests;
 
 fn main() {
-    guests::depends_on(&[
+    cargo::depends_on(&[
         "engine",
         "wit",
         "plugins/integrations/kit",
         "tests/components",
         "Cargo.lock",
         ".cargo/config.toml",
-        "host/artifacts/components/guests.rs",
+        "host/artifacts/components",
     ]);
-    let components = guests::build(&[
-        "fragile-engine",
-        "echo-runtime",
-        "hostile-guest",
-        "tally",
-        "hostile-scorer",
-        "hostile-integration",
-    ]);
+    let packages =
+        ["fragile-engine", "echo-runtime", "hostile-guest", "tally", "hostile-scorer", "hostile-integration"];
+    let components = guests::build(&packages.map(str::to_owned));
     println!("cargo::rustc-env=COMPONENTS={}", components.display());
 }

@@ -42,6 +42,7 @@ impl Default for OperatorSettings {
             min_score: None,
             ambiguity_threshold: None,
             max_results: None,
+            default_max_results: MAX_RESULTS,
             refresh_enabled: None,
             refresh_interval_minutes: None,
         }
@@ -59,7 +60,8 @@ pub fn resolve(operator: &OperatorSettings, files: &[&FileSettings], sources: Ve
             min_score: first_set(operator.min_score, files, |file| file.min_score).unwrap_or(MIN_SCORE),
             ambiguity_threshold: first_set(operator.ambiguity_threshold, files, |file| file.ambiguity_threshold)
                 .unwrap_or(AMBIGUITY_THRESHOLD),
-            max_results: first_set(operator.max_results, files, |file| file.max_results).unwrap_or(MAX_RESULTS),
+            max_results: first_set(operator.max_results, files, |file| file.max_results)
+                .unwrap_or(operator.default_max_results),
         },
         assets: AssetLimits {
             max_size_bytes,

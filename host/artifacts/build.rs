@@ -1,28 +1,28 @@
 //! Compiles the guests from WebAssembly to native code, compresses the runtimes, and packs the bundled skills.
 
+#[path = "components/cargo.rs"]
+mod cargo;
 #[path = "src/compiler.rs"]
 mod compiler;
-#[path = "components/guests.rs"]
-mod guests;
-#[path = "components/manifest.rs"]
 mod manifest;
+#[path = "components/plugins.rs"]
+mod plugins;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 fn main() {
-    guests::depends_on(&["fixtures/skills"]);
-    let out = PathBuf::from(guests::variable("OUT_DIR"));
-    let components = PathBuf::from(guests::variable("DEP_SKILLCELL_COMPONENTS_FOLDER"));
+    cargo::depends_on(&["fixtures/skills"]);
+    let out = PathBuf::from(cargo::variable("OUT_DIR"));
+    let components = PathBuf::from(cargo::variable("DEP_SKILLCELL_COMPONENTS_FOLDER"));
     println!("cargo::rerun-if-changed={}", components.display());
-    println!("cargo::rerun-if-changed=components/manifest.rs");
-    let plugins = guests::workspace().join("plugins");
-    let [runtimes, scorers, integrations] = manifest::KINDS.map(|kind| manifest::read(&plugins.join(kind)));
-    let engine = components.join(manifest::component(manifest::ENGINE));
+    println!("cargo::rerun-if-changed=manifest.rs");
+    let [runtimes, scorers, integrations] = plugins::KINDS.map(manifest::read);
+    let engine = components.join(plugins::component(plugins::ENGINE));
     precompile(compiler::config(), &engine, &out.join("engine.cwasm"));
     for plugin in runtimes.iter().chain(&scorers).chain(&integrations) {
         if let Some(package) = &plugin.package {
-            let component = components.join(manifest::component(package));
+            let component = components.join(plugins::component(package));
             precompile(compiler::script_config(), &component, &out.join(plugin.native()));
         }
     }
@@ -35,12 +35,12 @@ fn main() {
     }
     let write = |name: &str, text: String| std::fs::write(out.join(name), text).expect("cargo's folder is writable");
     write("tables.rs", manifest::tables(&runtimes, &scorers, &integrations));
-    write("bundled.rs", bundled(&guests::workspace().join("fixtures/skills")));
+    write("bundled.rs", bundled(&cargo::workspace().join("fixtures/skills")));
 }
 
 /// Native code for the baseline CPU of the target, so that the binary runs on every machine it is copied to.
 fn precompile(mut config: wasmtime::Config, component: &Path, native: &Path) {
-    config.target(&guests::variable("TARGET")).expect("Cranelift knows the target");
+    config.target(&cargo::variable("TARGET")).expect("Cranelift knows the target");
     let engine = wasmtime::Engine::new(&config).expect("the settings fit the target");
     let bytes = std::fs::read(component).expect("the nested build made the component");
     // A change of one guest need not cost the minute that all of them take.

@@ -14,6 +14,7 @@ mod list;
 mod man;
 mod matching;
 mod mentions;
+mod model;
 mod new;
 mod package;
 mod plugin;
@@ -127,6 +128,10 @@ enum Command {
     ///
     /// Example: skillcell package add --preset documents
     Package(package::PackageArguments),
+    /// Install word vectors for the scorer `semantic`, show and remove them
+    ///
+    /// Example: skillcell model add wordllama
+    Model(model::ModelArguments),
     /// List the services that can be queried, and test them
     ///
     /// Example: skillcell integration test github
@@ -282,6 +287,7 @@ impl Cli {
             Some(Command::Client(arguments)) => client::run(arguments),
             Some(Command::Plugin(arguments)) => plugin::run(arguments),
             Some(Command::Package(arguments)) => package::run(arguments),
+            Some(Command::Model(arguments)) => model::run(arguments),
             Some(Command::Integration(arguments)) => integration::run(arguments),
             Some(Command::Audit(arguments)) => audit::run(&arguments),
             Some(Command::Stats(arguments)) => stats::run(&arguments),

@@ -7,15 +7,15 @@ use audit::{Audit, Record};
 use base::environment::variable;
 use base::place::{Audience, LocalReason};
 use base::user_folders::UserFolders;
-use catalog::scorers::Scorers;
 use catalog::scorers::options::ScorerChoice;
+use catalog::scorers::{ModelProblem, Scorers};
 use catalog::{Catalog, Scope};
 use git::{self, Repositories};
 use guests::cache::Cache;
 use guests::engine::{EngineWorld, Quarantine, Terms};
 use guests::executor::Executor;
 use guests::integration::IntegrationWorld;
-use guests::scorer::ScorerWorld;
+use guests::scorer::{Model, ScorerWorld};
 use guests::script::ScriptWorld;
 use integrations::Integrations;
 use library::roots::{self, SkillRoot};
@@ -81,8 +81,12 @@ pub fn open(config: Config) -> anyhow::Result<App> {
     let terms = terms(&config, Arc::clone(&roots));
     let scorers = match &config.scorers.choice {
         ScorerChoice::Keyword => None,
-        choice => Scorers::open(ScorerWorld::new(cache.clone()).map_err(wasm_error)?, choice)
-            .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?,
+        choice => {
+            let (model, problem) = model(&config, choice);
+            let world = ScorerWorld::new(cache.clone()).map_err(wasm_error)?.with_model(model);
+            Scorers::open(world, choice, problem)
+        }
+        .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?,
     };
     let catalog = Catalog::new(world, terms.clone(), scorers, config.frozen);
     let executor = Arc::new(Executor::for_scripts(cache).map_err(wasm_error)?);
@@ -115,6 +119,31 @@ pub fn terms(config: &Config, roots: Arc<[SkillRoot]>) -> Terms {
 pub fn integrations(config: &Config, world: IntegrationWorld, record: Arc<Record>) -> Integrations {
     let working_folder = config.roots.working_folder.clone();
     Integrations::new(Arc::clone(&config.integrations), working_folder, world, record)
+}
+
+/// The folder of the model. Without a home folder there is none.
+pub fn model_store(config: &Config) -> Option<models::store::Store> {
+    config.user_folders.as_ref().map(|folders| models::store::Store::at(folders.models()))
+}
+
+/// Reads the installed model for a scorer that may use it, or why that scorer has none.
+fn model(config: &Config, choice: &ScorerChoice) -> (Option<Model>, Option<ModelProblem>) {
+    if !choice.may_use_model() {
+        return (None, None);
+    }
+    let asks = choice.compares_meanings();
+    match installed_model(config) {
+        Ok(None) => (None, asks.then_some(ModelProblem::Missing)),
+        Ok(model) => (model, None),
+        Err(reason) => (None, Some(ModelProblem::Unusable(reason))),
+    }
+}
+
+/// Reads the installed model, if there is one.
+pub fn installed_model(config: &Config) -> Result<Option<Model>, String> {
+    let Some(store) = model_store(config) else { return Ok(None) };
+    let installed = store.installed().map_err(|error| error.to_string())?;
+    Ok(installed.map(|installed| installed.table.into()))
 }
 
 /// The folder of Python packages. Without a home folder there is none.

@@ -137,7 +137,7 @@ pub fn resolve_in(
     let git = git::resolve(repositories, git, &raw.refresh.unwrap_or_default(), &context)?;
     let scorers = scorers::installed(raw.scorers.unwrap_or_default(), path).map_err(invalid)?;
     let mut matching = raw.matching.unwrap_or_default();
-    let from_file = scorers::chosen(matching.scorer.take(), &scorers, path).map_err(invalid)?;
+    let from_file = scorers::chosen(matching.scorer.take(), &surface, &scorers, path).map_err(invalid)?;
     let from_args = args.scorer.map(|named| scorers.choose(&named, |path| working_folder.join(path))).transpose();
     let scorer = from_args.map_err(|error| ConfigError::Outside(format!("--scorer {error}")))?.unwrap_or(from_file);
     let context = integrations::ResolveContext { variable, path: &path };
@@ -161,7 +161,7 @@ pub fn resolve_in(
         },
         frozen: args.frozen,
         engine: args.engine,
-        operator: content::resolve(&matching, &assets, file_limit, git.refresh, &scripts).map_err(invalid)?,
+        operator: content::resolve(&matching, &scorer, &assets, file_limit, git.refresh, &scripts).map_err(invalid)?,
         scorers: catalog::scorers::options::Options { choice: scorer, installed: scorers },
         surface,
         scripts,

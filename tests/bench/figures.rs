@@ -109,6 +109,7 @@ fn engine(library: &Path) -> EngineInstance {
             min_score: None,
             ambiguity_threshold: None,
             max_results: None,
+            default_max_results: 3,
             refresh_enabled: None,
             refresh_interval_minutes: None,
         },

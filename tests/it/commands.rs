@@ -51,7 +51,7 @@ impl Scene {
         let launch = launch.env("SKILLS_DIR", self.folder.to_str().expect("a path that is text"));
         let launch = row.command.split(' ').fold(launch, Launch::arg);
         row.arguments[self.column].iter().fold(launch, |launch, argument| match *argument {
-            "{component}" => launch.arg(component("scorer-hybrid")),
+            "{component}" => launch.arg(component("scorer-semantic")),
             argument => launch.arg(argument),
         })
     }

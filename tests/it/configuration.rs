@@ -32,6 +32,11 @@ fn codes(session: &mut Session) -> Vec<String> {
     problems(session, "code").into_iter().map(|(_, code)| code).collect()
 }
 
+/// Ranks by keywords, whose scores the tests know.
+fn by_keywords(launch: Launch) -> Launch {
+    launch.arg("--scorer").arg("keyword")
+}
+
 fn match_outcome(session: &mut Session) -> String {
     let answer = session.call_json("get_skill", json!({"context": "deploy"}));
     match (&answer["skill_path"], &answer["candidates"]) {
@@ -74,7 +79,7 @@ fn an_operator_file_that_others_can_change_is_refused() {
 #[test]
 fn changed_settings_apply_to_the_next_call() {
     let folder = skills();
-    let mut session = serve(folder.path()).start();
+    let mut session = by_keywords(serve(folder.path())).start();
     let inlined = |session: &mut Session| {
         let arguments = json!({"context": "deploy", "skill_path": "tool", "include_assets": true});
         session.call_json("get_skill", arguments)["assets"][0]["content"].as_str().map(str::to_owned)
@@ -107,7 +112,7 @@ fn changed_settings_apply_to_the_next_call() {
 fn a_change_of_the_settings_of_any_root_invalidates_an_earlier_match() {
     let skill = |keywords: &str| format!("---\nkeywords: [{keywords}]\ndescription: d\n---\n");
     let folders = [skills(), library(&[("last.md", &skill("deploy")), ("next.md", &skill("deploy, ship"))])];
-    let mut session = serve(folders[0].path()).arg(folders[1].path()).start();
+    let mut session = by_keywords(serve(folders[0].path()).arg(folders[1].path())).start();
     assert_eq!(match_outcome(&mut session), "last");
     write_settings(folders[1].path(), "matching: {ambiguity_threshold: 1}\n");
     assert_eq!(match_outcome(&mut session), "3 candidates");
@@ -126,10 +131,10 @@ fn a_root_has_no_say_over_the_skills_of_another() {
     let hostile = library(&[("a.md", &skill(0)), ("z.md", &skill(1_000_000))]);
     write_settings(hostile.path(), "matching: {ambiguity_threshold: 0, max_results: 2, min_score: 0}\n");
     for (first, second) in [(&trusted, &hostile), (&hostile, &trusted)] {
-        let mut session = serve(first.path()).arg(second.path()).start();
+        let mut session = by_keywords(serve(first.path()).arg(second.path())).start();
         assert_eq!(match_outcome(&mut session), "3 candidates");
     }
-    let mut session = serve(trusted.path()).arg(hostile.path()).start();
+    let mut session = by_keywords(serve(trusted.path()).arg(hostile.path())).start();
     let answer = session.call_json("get_skill", json!({"context": "deploy"}));
     let paths: Vec<&str> =
         answer["candidates"].as_array().unwrap().iter().map(|one| one["skill_path"].as_str().unwrap()).collect();
@@ -144,7 +149,7 @@ fn a_root_has_no_say_over_the_skills_of_another() {
 fn the_settings_of_a_folder_that_appears_later_apply() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("skills");
-    let mut session = serve(folder.path()).start();
+    let mut session = by_keywords(serve(folder.path())).start();
     assert_eq!(match_outcome(&mut session), "nothing");
     std::fs::create_dir(&inner).unwrap();
     std::fs::write(inner.join("a.md"), "---\nkeywords: [deploy, ship]\ndescription: d\n---\n").unwrap();

@@ -36,7 +36,7 @@ fn the_answer_is_that_of_get_skill() {
     for task in ["a login form", "login", "read documents", "nothing of all this"] {
         let served = session.call_json("get_skill", json!({"context": task}));
         let mut printed = answer(folder.path(), &[task]);
-        assert_eq!(printed["explain"].take()["scorer"], "keyword", "{task}");
+        assert_eq!(printed["explain"].take()["scorer"], "hybrid", "{task}");
         printed.as_object_mut().unwrap().remove("explain");
         assert_eq!(printed, served, "{task}");
     }
@@ -45,13 +45,13 @@ fn the_answer_is_that_of_get_skill() {
 #[test]
 fn the_text_shows_the_skill_the_candidates_or_that_nothing_matches() {
     let folder = library(&SKILLS);
-    let output = match_command(folder.path(), &["a", "login", "form"]).output();
+    let output = match_command(folder.path(), &["a", "login", "form", "--scorer", "keyword"]).output();
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text.starts_with("ui/login (score 1.000, for login, form)\n\n=== GLOBAL RULES"), "{text}");
     assert!(text.contains("House rules.") && text.contains("Ask for a password."), "{text}");
 
-    let output = match_command(folder.path(), &["login"]).output();
+    let output = match_command(folder.path(), &["login", "--scorer", "keyword"]).output();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(stdout(&output).contains("asked to choose:\n  api/login (score 0.500"), "{}", stdout(&output));
 
@@ -68,7 +68,10 @@ fn every_scorer_is_explained_and_the_deciding_one_is_marked() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let header = text.lines().find(|line| line.contains("skill ")).unwrap_or_else(|| panic!("{text}"));
-    assert_eq!(header.split_whitespace().collect::<Vec<_>>(), ["skill", "keyword", "bm25", "hybrid", "mine", "*"]);
+    assert_eq!(
+        header.split_whitespace().collect::<Vec<_>>(),
+        ["skill", "keyword", "bm25", "hybrid", "semantic", "mine", "*"]
+    );
     let best = text.lines().find(|line| line.starts_with("1  ui/login ")).unwrap_or_else(|| panic!("{text}"));
     assert!(best.ends_with("0.900"), "{text}");
     for part in ["0.9 for\\nui/login", "* `mine` decides", "a score of 0.3 (min_score)", "leads by 0.800"] {
@@ -79,7 +82,7 @@ fn every_scorer_is_explained_and_the_deciding_one_is_marked() {
 
     let output = match_command(folder.path(), &["grapes", "--json"]).config(&config).output();
     let explain = serde_json::from_slice::<Value>(&output.stdout).unwrap()["explain"].take();
-    assert_eq!(explain["thresholds"], json!({"min_score": 0.3, "ambiguity_threshold": 0.1, "max_results": 3}));
+    assert_eq!(explain["thresholds"], json!({"min_score": 0.3, "ambiguity_threshold": 0.1, "max_results": 5}));
     let login = explain["candidates"].as_array().unwrap().iter().find(|it| it["skill_path"] == "ui/login").unwrap();
     let score_by =
         |scorer: &str| login["scores"].as_array().unwrap().iter().find(|it| it["scorer"] == scorer).unwrap().clone();

@@ -32,7 +32,7 @@ fn component_from_wat(text: &str) -> tempfile::NamedTempFile {
 
 #[test]
 fn components_of_every_world_are_recognized_and_tried() {
-    let worlds = [("scorer-hybrid", "scorer"), ("echo-runtime", "script-runtime"), ("fragile-engine", "engine")];
+    let worlds = [("scorer-semantic", "scorer"), ("echo-runtime", "script-runtime"), ("fragile-engine", "engine")];
     for (name, world) in worlds {
         let file = component(name);
         let (report, code) = check(&file);
@@ -50,9 +50,9 @@ fn components_of_every_world_are_recognized_and_tried() {
 
 #[test]
 fn the_text_report_has_the_digest_to_pin_and_what_was_tried() {
-    let output = plugin(&["check"]).arg(component("scorer-hybrid")).output();
+    let output = plugin(&["check"]).arg(component("scorer-semantic")).output();
     let text = output_text(&output);
-    let digest = check(&component("scorer-hybrid")).0["sha256"].as_str().unwrap().to_owned();
+    let digest = check(&component("scorer-semantic")).0["sha256"].as_str().unwrap().to_owned();
     for part in [
         "of world `scorer`",
         &digest,
@@ -149,6 +149,6 @@ fn the_list_has_bundled_and_installed_plugins() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     let line =
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}:\n{text}"));
-    assert!(line("keyword").contains("in use") && !line("hybrid").contains("in use"), "{text}");
+    assert!(line("hybrid").contains("in use") && !line("keyword").contains("in use"), "{text}");
     assert!(line("javascript").contains(".cjs .js .mjs .ts"), "{text}");
 }

@@ -3,6 +3,7 @@
 mod choosing;
 mod reloading;
 mod failing;
+mod meaning;
 mod ranking;
 
 use crate::{library, serve};
@@ -65,7 +66,8 @@ fn search_results_are_ordered_by_the_scorer() {
         let hits = found["results"].as_array().unwrap();
         hits.iter().map(|hit| hit["skillPath"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(order(&mut serve(folder.path()).start()), ["a", "b", "c"]);
+    let by_keywords = serve(folder.path()).arg("--scorer").arg("keyword");
+    assert_eq!(order(&mut by_keywords.start()), ["a", "b", "c"]);
     assert_eq!(order(&mut with_hostile_scorer(folder.path()).start()), ["b", "a", "c"]);
 }
 

@@ -39,7 +39,7 @@ fn files_with(folder: &str, needle: &str) -> Vec<String> {
 
 /// The crates of the host, lowest first, and the crates that each may use. A new edge is a decision; ARCHITECTURE.md has the
 /// picture.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("base", &[]),
     ("terminal", &["base"]),
     ("bindings", &[]),
@@ -47,6 +47,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("sandbox", &["base", "bindings", "library"]),
     ("guests", &["base", "bindings", "library", "sandbox"]),
     ("packages", &["base", "sandbox", "guests"]),
+    ("models", &["base", "packages"]),
     ("catalog", &["base", "terminal", "bindings", "library", "guests"]),
     ("git", &["base", "terminal", "bindings", "library", "catalog"]),
     ("audit", &["base"]),

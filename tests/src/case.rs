@@ -78,6 +78,11 @@ impl Case {
         launch = launch.folder(Path::new(&places.insert(request["folder"].as_str().unwrap_or("{case}"))));
         let roots = request["roots"].as_array().cloned().unwrap_or_else(|| vec![json!("library")]);
         let flags = request["flags"].as_array().cloned().unwrap_or_default();
+        // These cases are about the formula of keywords, as the profile `skills-mcp` has it.
+        let is_ranked = flags.iter().any(|flag| flag == "--scorer" || flag == "--profile");
+        if self.tool == "get_skill" && !is_ranked {
+            launch = launch.arg("--scorer").arg("keyword");
+        }
         for argument in roots.iter().chain(&flags) {
             launch = launch.arg(places.insert(argument.as_str().expect("roots and flags are strings")));
         }

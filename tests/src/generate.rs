@@ -4,7 +4,8 @@ use crate::{Numbers, write_files};
 use std::fmt::Write as _;
 use std::path::Path;
 
-const SYLLABLES: [&str; 20] = [
+/// What all words consist of.
+pub const SYLLABLES: [&str; 20] = [
     "ba", "co", "de", "fi", "gu", "ha", "jo", "ki", "lu", "me", "no", "pa", "qui", "ro", "su", "ta", "ve", "wi", "xo",
     "za",
 ];

@@ -21,7 +21,7 @@ pub mod wheels;
 mod wire;
 
 pub use case::{Case, Outcome, all_cases};
-pub use generate::write_library;
+pub use generate::{SYLLABLES, write_library};
 pub use native::native_catalog;
 pub use numbers::Numbers;
 pub use project::Project;

@@ -1,32 +1,36 @@
 //! Compiles the guests to components, in cargo's folder for this package.
 
+mod cargo;
 mod guests;
-mod manifest;
+mod plugins;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() {
-    guests::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "plugins/integrations", "wit"]);
-    guests::depends_on(&["Cargo.lock", ".cargo/config.toml"]);
-    println!("cargo::rerun-if-changed=guests.rs");
-    println!("cargo::rerun-if-changed=manifest.rs");
-    let out = PathBuf::from(guests::variable("OUT_DIR"));
-    let plugins = guests::workspace().join("plugins");
-    let all: Vec<_> = manifest::KINDS.iter().flat_map(|kind| manifest::read(&plugins.join(kind))).collect();
-    let build = |packages: &[&str]| {
+    cargo::depends_on(&["engine", "plugins/runtimes", "plugins/scorers", "plugins/integrations", "wit"]);
+    cargo::depends_on(&["Cargo.lock", ".cargo/config.toml", "host/artifacts/components"]);
+    let out = PathBuf::from(cargo::variable("OUT_DIR"));
+    let build = |packages: &[String]| {
         let components = guests::build(packages);
-        for file in packages.iter().map(|package| manifest::component(package)) {
+        for file in packages.iter().map(|package| plugins::component(package)) {
             std::fs::copy(components.join(&file), out.join(&file)).expect("cargo's folder is writable");
         }
     };
-    let on_others = |wanted: bool| {
-        let some = all.iter().filter(move |manifest| manifest.builds_on_others == wanted);
-        some.filter_map(|manifest| manifest.package.as_deref())
+    let folders: Vec<PathBuf> = plugins::KINDS.into_iter().flat_map(plugins::folders).collect();
+    let packages = |on_others: bool| -> Vec<String> {
+        let wanted = folders.iter().filter(|folder| builds_on_others(folder) == on_others);
+        wanted.filter_map(|folder| plugins::package(folder)).collect()
     };
-    build(&[manifest::ENGINE].into_iter().chain(on_others(false)).collect::<Vec<_>>());
+    build(&[vec![plugins::ENGINE.to_owned()], packages(false)].concat());
     // Last, because cargo builds the other guest as a library for these, in the place of its component.
-    for package in on_others(true) {
+    for package in packages(true) {
         build(&[package]);
     }
     println!("cargo::metadata=folder={}", out.display());
+}
+
+/// Whether a scorer is built with another one as a library.
+fn builds_on_others(folder: &Path) -> bool {
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    manifest.lines().any(|line| line.starts_with("scorer-"))
 }

@@ -1,5 +1,6 @@
 //! Builds guests from a build script, so that `cargo run` and `cargo test` need no other step.
 
+use crate::cargo::{variable, workspace};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,12 +11,12 @@ const PROFILE: &str = "guest";
 ///
 /// They share `target/guests`, which `just build-engine` fills too. It is a folder of its own because the outer cargo
 /// holds the lock on the usual one.
-pub fn build(packages: &[&str]) -> PathBuf {
+pub fn build(packages: &[String]) -> PathBuf {
     ensure_target();
     let folder = target_folder().join("guests");
     let mut cargo = Command::new(variable("CARGO"));
     cargo.args(["build", "--profile", PROFILE, "--target", TARGET, "--target-dir"]).arg(&folder);
-    cargo.args(packages.iter().flat_map(|package| ["-p", package]));
+    cargo.args(packages.iter().flat_map(|package| ["-p", package.as_str()]));
     // What the outer build was told is about the native target.
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"] {
         cargo.env_remove(name);
@@ -23,20 +24,6 @@ pub fn build(packages: &[&str]) -> PathBuf {
     let status = cargo.current_dir(workspace()).status().expect("cargo starts");
     assert!(status.success(), "the guests {packages:?} do not build; run `just build-engine` to see why");
     folder.join(TARGET).join(PROFILE)
-}
-
-/// The top folder of the repository, for a build script of any package in it.
-pub fn workspace() -> PathBuf {
-    let start = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
-    let top = start.ancestors().find(|folder| folder.join("Cargo.lock").exists());
-    top.expect("a package of the workspace").to_owned()
-}
-
-/// Tells cargo to build again when one of these files or folders, named from the top of the repository, changes.
-pub fn depends_on(paths: &[&str]) {
-    for path in paths {
-        println!("cargo::rerun-if-changed={}", workspace().join(path).display());
-    }
 }
 
 /// `target/release/build/NAME/out` is where cargo lets a build script write.
@@ -55,9 +42,4 @@ fn ensure_target() {
     println!("cargo::warning=the Rust target {TARGET} is missing: adding it with `rustup target add {TARGET}`");
     let added = Command::new("rustup").args(["target", "add", TARGET]).status();
     assert!(added.is_ok_and(|status| status.success()), "run `rustup target add {TARGET}` and build again");
-}
-
-#[expect(clippy::disallowed_methods, reason = "cargo talks to build scripts through the environment")]
-pub fn variable(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"))
 }

@@ -74,7 +74,9 @@ pub fn run(arguments: Match) -> anyhow::Result<ExitCode> {
 /// Finds the skill for a task, with an explanation if requested.
 async fn find_skill(app: &App, context: String, explain: bool) -> anyhow::Result<(Answer, Option<Explanation>)> {
     let _progress = explain.then(|| Progress::start_indeterminate("asking every scorer"));
-    let load = || Panel::load(&app.config.scorers, compose::code_cache(app.config.user_folders.as_ref()));
+    // Why a model cannot be used is logged and listed as a problem.
+    let model = || compose::installed_model(&app.config).ok().flatten();
+    let load = || Panel::load(&app.config.scorers, compose::code_cache(app.config.user_folders.as_ref()), model());
     let panel = explain.then(load).transpose().map_err(compose::wasm_error)?;
     Ok(panel::answer(&app.catalog, panel.map(Arc::new), context).await?)
 }

@@ -98,7 +98,7 @@ struct Add {
 }
 
 #[derive(Args)]
-struct Index {
+pub struct Index {
     /// The index to ask; by default `PIP_INDEX_URL`, `packages.index` of the operator's file, or the public one
     #[arg(long = "index", value_name = "URL")]
     address: Option<IndexAddress>,
@@ -155,7 +155,7 @@ pub fn run(arguments: PackageArguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn client(config: &Config, index: Index) -> anyhow::Result<Client> {
+pub fn client(config: &Config, index: Index) -> anyhow::Result<Client> {
     let mut options = config.packages.clone();
     // A flag overrides the environment, and so does not depend on it.
     match index.address {

@@ -2,6 +2,7 @@
 
 use super::file::{RawAssets, RawMatching};
 use bindings::catalog::OperatorSettings;
+use catalog::scorers::options::ScorerChoice;
 use git::options::Refresh;
 use scripts::Options;
 use std::ops::RangeInclusive;
@@ -15,9 +16,15 @@ const MAX_FILE_LIMIT: u64 = 4 << 30;
 /// An ambiguous answer is a list to choose from.
 const RESULTS: RangeInclusive<u32> = 1..=100;
 
+/// Candidates in an ambiguous answer, unless configured: by keywords as S4 has it, and enough of a scorer's to contain the
+/// right one.
+const KEYWORD_RESULTS: u32 = 3;
+const SCORER_RESULTS: u32 = 5;
+
 /// Settings that are not configured stay unset. `file_limit` comes from the environment.
 pub fn resolve(
     matching: &RawMatching,
+    scorer: &ScorerChoice,
     assets: &RawAssets,
     file_limit: Option<u64>,
     refresh: Refresh,
@@ -33,6 +40,7 @@ pub fn resolve(
         min_score: share("min_score", matching.min_score)?,
         ambiguity_threshold: share("ambiguity_threshold", matching.ambiguity_threshold)?,
         max_results: within("matching.max_results", matching.max_results, RESULTS)?,
+        default_max_results: if *scorer == ScorerChoice::Keyword { KEYWORD_RESULTS } else { SCORER_RESULTS },
         refresh_enabled: refresh.enabled,
         refresh_interval_minutes: minutes,
     })

@@ -4,6 +4,7 @@ use super::file::{RawInstalledScorer, RawScorer, TextOr, UniqueMap};
 use base::digest::Sha256;
 use base::printable::printable;
 use catalog::scorers::options::{InstalledScorers, ScorerChoice, ScorerFile, is_path};
+use mcp::surface::Surface;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -38,12 +39,14 @@ pub fn installed(
 /// Resolves `matching.scorer`.
 pub fn chosen(
     raw: Option<TextOr<RawScorer>>,
+    surface: &Surface,
     installed: &InstalledScorers,
     path: impl Fn(&str) -> PathBuf,
 ) -> Result<ScorerChoice, String> {
     let invalid = |reason: &str| format!("matching.scorer {reason}");
     let RawScorer { name, file, sha256 } = match raw {
-        None => return Ok(ScorerChoice::Keyword),
+        None if surface.ranks_by_keywords => return Ok(ScorerChoice::Keyword),
+        None => return Ok(ScorerChoice::default()),
         Some(TextOr::Text(text)) => return installed.choose(&text, path).map_err(|error| invalid(&error)),
         Some(TextOr::Map(map)) => map,
     };

@@ -2,6 +2,7 @@
 
 use super::UiState;
 use super::response::{failure, json, parameter};
+use crate::compose;
 use catalog::AskError;
 use catalog::scorers::panel::{Panel, answer};
 use http_server::HttpResponse;
@@ -33,7 +34,11 @@ async fn panel(state: &UiState) -> Result<Arc<Panel>, String> {
         return Ok(Arc::clone(panel));
     }
     let (config, cache) = (Arc::clone(&state.config), state.cache.clone());
-    let loaded = tokio::task::spawn_blocking(move || Panel::load(&config.scorers, cache)).await;
+    let loaded = tokio::task::spawn_blocking(move || {
+        let model = compose::installed_model(&config).ok().flatten();
+        Panel::load(&config.scorers, cache, model)
+    })
+    .await;
     let panel = Arc::new(loaded.map_err(|panic| panic.to_string())?.map_err(|error| format!("{error:#}"))?);
     *cached = Some(Arc::clone(&panel));
     Ok(panel)

@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::process::Stdio;
 
 /// Commands that change or start something, or write a file in a format of its own. All others are read-only.
-const NOT_READ_ONLY: [&str; 10] = [
+const NOT_READ_ONLY: [&str; 12] = [
     "serve",
     "demo",
     "new",
@@ -15,6 +15,8 @@ const NOT_READ_ONLY: [&str; 10] = [
     "package add",
     "package remove",
     "package update",
+    "model add",
+    "model remove",
     "ui",
     "completions",
     "man",
@@ -29,7 +31,7 @@ fn stdout(arguments: &str) -> String {
 
 #[test]
 fn the_help_of_every_command_has_an_example_of_that_command() {
-    let groups = ["", "plugin", "package", "integration"].map(str::to_owned);
+    let groups = ["", "plugin", "package", "model", "integration"].map(str::to_owned);
     for command in commands().into_iter().map(|(name, _)| name).chain(groups) {
         let help = stdout(&format!("{command} --help"));
         let example = format!("skillcell {command}");

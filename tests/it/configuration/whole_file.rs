@@ -1,6 +1,6 @@
 //! A configuration file with every key of another server.
 
-use super::{codes, dry_run, match_outcome, refusal, skills};
+use super::{by_keywords, codes, dry_run, match_outcome, refusal, skills};
 use crate::{SKILLCELL, serve};
 use serde_json::{Value, json};
 use skillcell_tests::{Launch, write_files};
@@ -43,7 +43,7 @@ analytics:
 
 /// Returns the effects of the settings that clients can observe.
 fn effects(folder: &Path, operator: &str) -> BTreeMap<&'static str, Value> {
-    let mut session = serve(folder).config(operator).start();
+    let mut session = by_keywords(serve(folder).config(operator)).start();
     assert_eq!(codes(&mut session), [""; 0]);
     let report = dry_run(&mut session, "a.sh");
     let chosen = json!({"context": "deploy", "skill_path": "tool", "include_assets": true});

@@ -11,6 +11,8 @@ const FILES: usize = 40;
 /// Starts a server with an engine that can be paused, and waits until both engines know all skills.
 pub fn serve(folders: &[&Path], configure: impl FnOnce(Launch) -> Launch) -> Session {
     let launch = Launch::new(crate::SKILLCELL).arg("--verbose").arg("--engine").arg(component("fragile-engine"));
+    // A scorer would read every file again. `configure` may choose one all the same.
+    let launch = launch.config("matching: {scorer: keyword}\n");
     let mut session = configure(folders.iter().fold(launch, Launch::arg)).start();
     session.call_json("skills_list", json!({}));
     both_engines_read(&session);

@@ -122,7 +122,7 @@ fn a_project_has_the_current_wit_files_and_overwrites_nothing() {
     assert_eq!(output.status.code(), Some(0), "{}", output_text(&output));
     assert!(output_text(&output).contains("cargo build --release --target wasm32-wasip2"), "{}", output_text(&output));
     let project = folder.path().join("my-words");
-    for file in ["scoring.wit", "types.wit", "log.wit"] {
+    for file in ["scoring.wit", "types.wit", "log.wit", "model.wit"] {
         let ours = std::fs::read(repository().join("wit").join(file)).unwrap();
         assert_eq!(std::fs::read(project.join("wit").join(file)).unwrap(), ours, "{file}");
     }
@@ -131,7 +131,8 @@ fn a_project_has_the_current_wit_files_and_overwrites_nothing() {
         files_below(folder).iter().map(|file| file.strip_prefix(folder).unwrap().to_owned()).collect()
     };
     let mut expected = names(&template);
-    expected.extend(["log", "scoring", "types", "worlds"].map(|name| PathBuf::from(format!("wit/{name}.wit"))));
+    expected
+        .extend(["log", "model", "scoring", "types", "worlds"].map(|name| PathBuf::from(format!("wit/{name}.wit"))));
     expected.sort();
     assert_eq!(names(&project), expected, "every file of the template, and the WIT files");
 

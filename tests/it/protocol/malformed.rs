@@ -247,7 +247,7 @@ fn a_line_that_is_too_long_is_answered_and_skipped() {
 #[test]
 fn a_large_message_within_the_limit_is_answered() {
     let library = library(&SMALL);
-    let mut session = serve(library.path()).start();
+    let mut session = serve(library.path()).arg("--scorer").arg("keyword").start();
     let words: String = (0..400_000).map(|number| format!("word{number} ")).collect();
     let found = session.call_json("get_skill", json!({"context": format!("form validation {words}")}));
     assert_eq!(found["skill_path"], "forms");

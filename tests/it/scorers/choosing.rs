@@ -16,7 +16,6 @@ fn the_operator_chooses_and_the_command_line_overrides() {
     let folder = skills();
     let installed = "scorers: {mine: HOSTILE, other: {file: HOSTILE}}\n";
     for (yaml, flag, expected) in [
-        ("", None, Value::Null),
         ("matching: {scorer: keyword}\n", None, Value::Null),
         ("matching: {scorer: mine}\n", None, 0.9.into()),
         ("matching: {scorer: {name: other}}\n", None, 0.9.into()),
@@ -35,12 +34,24 @@ fn the_operator_chooses_and_the_command_line_overrides() {
 }
 
 #[test]
+fn hybrid_ranks_by_default_and_keywords_in_the_profile_that_has_their_formula() {
+    let folder = skills();
+    let misspelt = |launch: Launch| find(&mut launch.start(), "validaton")["skill_path"].clone();
+    assert_eq!(misspelt(serve(folder.path())), "forms");
+    assert_eq!(misspelt(serve(folder.path()).arg("--scorer").arg("keyword")), Value::Null);
+    let profile = || serve(folder.path()).arg("--profile").arg("skills-mcp");
+    assert_eq!(misspelt(profile()), Value::Null);
+    assert_eq!(misspelt(profile().arg("--scorer").arg("hybrid")), "forms");
+}
+
+#[test]
 fn bundled_scorers_are_chosen_by_name() {
     let folder = skills();
     for name in ["keyword", "bm25", "hybrid"] {
         let mut session = serve(folder.path()).arg("--scorer").arg(name).start();
         assert_eq!(find(&mut session, "form validation")["skill_path"], "forms", "{name}");
-        assert!(session.call_json("skills_list", serde_json::json!({})).get("problems").is_none());
+        let listed = session.call_json("skills_list", serde_json::json!({}));
+        assert!(listed.get("problems").is_none(), "{name}: {listed}");
     }
 }
 
@@ -59,7 +70,11 @@ fn invalid_settings_are_reported_with_their_line() {
     let folder = skills();
     for (yaml, line, part) in [
         ("matching:\n  scorer: mina\nscorers: {mine: a.wasm}\n", 2, "is `mina`, and there is no such scorer"),
-        ("matching:\n  scorer: mina\nscorers: {mine: a.wasm}\n", 2, "choose from `keyword`, `bm25`, `hybrid`, `mine`"),
+        (
+            "matching:\n  scorer: mina\nscorers: {mine: a.wasm}\n",
+            2,
+            "choose from `keyword`, `bm25`, `hybrid`, `semantic`, `mine`",
+        ),
         ("matching:\n  scorer: {name: mina}\n", 2, "is `mina`, and there is no such scorer"),
         ("matching:\n  scorer: {}\n", 2, "must have either `name` or `file`"),
         ("matching:\n  scorer: {name: bm25, file: a.wasm}\n", 2, "must have either `name` or `file`"),

@@ -80,7 +80,10 @@ fn a_ranking_is_that_of_match() {
             assert_eq!(ranked["explain"]["scorer"], scorer);
         }
         let again = page.json("api/rank?task=a%20login%20form");
-        assert_eq!(field_of_all(&again["explain"]["candidates"][0]["scores"], "scorer"), ["keyword", "bm25", "hybrid"]);
+        assert_eq!(
+            field_of_all(&again["explain"]["candidates"][0]["scores"], "scorer"),
+            ["keyword", "bm25", "hybrid", "semantic"]
+        );
     }
 }
 
@@ -239,7 +242,7 @@ fn empty_missing_broken_and_large_libraries_are_shown() {
     assert_eq!((&catalog["skills"], nodes(&catalog)), (&json!(1), vec![(0, "c")]));
 
     let large = large();
-    let page = Page::open(ui(large.path()));
+    let page = Page::open(ui(large.path()).arg("--scorer").arg("keyword"));
     assert_eq!(page.json("api/catalog")["skills"], 3_025);
     let ranked = page.json(&format!("api/rank?task={}", large.task.replace(' ', "%20")));
     assert_eq!(ranked["explain"]["candidates"].as_array().unwrap().len(), 10, "{}", ranked["explain"]);

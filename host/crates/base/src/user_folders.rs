@@ -60,6 +60,11 @@ impl UserFolders {
         self.records.join("packages")
     }
 
+    /// Word vectors for scorers.
+    pub fn models(&self) -> PathBuf {
+        self.records.join("models")
+    }
+
     pub fn native_code(&self) -> PathBuf {
         self.cache.join("native")
     }

@@ -33,6 +33,8 @@ pub mod scorer {
     });
 }
 
+pub use scorer::skillcell::plugin::model;
+
 pub mod script {
     wasmtime::component::bindgen!({
         path: "../../../wit",

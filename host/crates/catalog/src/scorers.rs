@@ -21,6 +21,8 @@ const MAX_FAILURES: u32 = 3;
 pub struct Scorers {
     world: ScorerWorld,
     health: Mutex<Health>,
+    /// Why the model is not used, and what helps.
+    model_problem: Option<ModelProblem>,
     /// Missing for a bundled scorer.
     file: Option<Mutex<WatchedFile>>,
     /// Notified when an instance failed, so that another is prepared.
@@ -35,6 +37,15 @@ struct Health {
     failure: Option<String>,
     /// Why a newer version of the file is not used.
     refusal: Option<String>,
+}
+
+/// Why a scorer that compares meanings has no model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelProblem {
+    /// None is installed.
+    Missing,
+    /// The installed one is not usable: a message, possibly with a hint.
+    Unusable(String),
 }
 
 /// A problem of the scorer that did not stop anything else.
@@ -59,7 +70,11 @@ pub fn load(world: &ScorerWorld, choice: &ScorerChoice) -> Result<Option<Scorer>
 
 impl Scorers {
     /// Loads the configured scorer; nothing for the engine's own.
-    pub fn open(world: ScorerWorld, choice: &ScorerChoice) -> Result<Option<Self>, LoadError> {
+    pub fn open(
+        world: ScorerWorld,
+        choice: &ScorerChoice,
+        model_problem: Option<ModelProblem>,
+    ) -> Result<Option<Self>, LoadError> {
         // Before loading, so that a change meanwhile is noticed later.
         let file = match choice {
             ScorerChoice::Component(file) => Some(Mutex::new(WatchedFile::new(file.clone()))),
@@ -67,8 +82,11 @@ impl Scorers {
         };
         let Some(scorer) = load(&world, choice)? else { return Ok(None) };
         tracing::info!("skills are ranked by the scorer `{}`", scorer.name);
+        if let Some(problem) = &model_problem {
+            tracing::warn!("{}", problem.message());
+        }
         let health = Health { scorer: Arc::new(scorer), in_a_row: 0, failure: None, refusal: None };
-        Ok(Some(Self { world, health: Mutex::new(health), file, failures: Notify::new() }))
+        Ok(Some(Self { world, health: Mutex::new(health), model_problem, file, failures: Notify::new() }))
     }
 
     /// The current scorer; nothing while it is suspended.
@@ -169,7 +187,8 @@ impl Scorers {
             let (message, advice) = refusal.split_once("\nhint: ").unwrap_or((refusal, "restore the file, or fix it"));
             problem("scorer-not-exchanged", &format!("the previous version stays: {message}"), advice)
         });
-        failed.into_iter().chain(refused).collect()
+        let without_model = self.model_problem.as_ref().map(|own| problem(own.code(), &own.message(), own.advice()));
+        failed.into_iter().chain(refused).chain(without_model).collect()
     }
 
     fn succeeded(&self, scorer: &Arc<Scorer>) {
@@ -199,6 +218,32 @@ impl Scorers {
 
     fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ModelProblem {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Missing => "model-missing",
+            Self::Unusable(_) => "model-unusable",
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Missing => "there is no model, so `semantic` ranks as `hybrid` does".to_owned(),
+            Self::Unusable(reason) => {
+                let (reason, _) = reason.split_once("\nhint: ").unwrap_or((reason, ""));
+                format!("the model cannot be used, so `semantic` ranks as `hybrid` does: {reason}")
+            }
+        }
+    }
+
+    fn advice(&self) -> &str {
+        match self {
+            Self::Missing => "run `skillcell model add wordllama`, or choose `matching.scorer: hybrid`",
+            Self::Unusable(_) => "run `skillcell model add` again, and restart the server",
+        }
     }
 }
 

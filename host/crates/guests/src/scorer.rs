@@ -13,8 +13,8 @@ use crate::imports::{self, LimitedLog, log_guest};
 use crate::load::{LoadError, World};
 use base::digest::Sha256;
 use base::place::Place;
-use bindings::log;
 use bindings::scorer::ScorerPre;
+use bindings::{log, model};
 use skillcell_artifacts::SCORERS;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,7 +58,11 @@ pub struct ScorerWorld {
     executor: Arc<Executor>,
     linker: Linker<ScorerState>,
     pub limits: Limits,
+    model: Option<Model>,
 }
+
+/// The bytes of the installed word vectors, one copy for all instances.
+pub type Model = Arc<[u8]>;
 
 /// A scorer in this binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +92,7 @@ pub struct Scorer {
     executor: Arc<Executor>,
     ready: ScorerPre<ScorerState>,
     limits: Limits,
+    model: Option<Model>,
 }
 
 /// Everything that a scorer can reach.
@@ -96,7 +101,24 @@ pub struct ScorerState {
     /// Empty: no files, no environment, no output.
     wasi: WasiCtx,
     log: LimitedLog,
+    model: LentModel,
     budget: Budget,
+}
+
+/// The `model` import: read-only, and empty without a model.
+struct LentModel(Option<Model>);
+
+impl model::Host for LentModel {
+    fn size(&mut self) -> wasmtime::Result<Option<u64>> {
+        Ok(self.0.as_ref().map(|bytes| bytes.len() as u64))
+    }
+
+    fn read(&mut self, offset: u64, length: u32) -> wasmtime::Result<Vec<u8>> {
+        let bytes = self.0.as_deref().unwrap_or_default();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let end = start.saturating_add(length as usize).min(bytes.len());
+        Ok(bytes[start..end].to_vec())
+    }
 }
 
 impl ScorerWorld {
@@ -105,8 +127,14 @@ impl ScorerWorld {
         let mut linker = Linker::new(&executor.engine);
         imports::add_sync(&mut linker)?;
         log::add_to_linker::<_, HasSelf<LimitedLog>>(&mut linker, |state: &mut ScorerState| &mut state.log)?;
+        model::add_to_linker::<_, HasSelf<LentModel>>(&mut linker, |state: &mut ScorerState| &mut state.model)?;
         insecure_seed::add_to_linker::<_, WasiRandom>(&mut linker, |state| state.ctx().ctx.random())?;
-        Ok(Self { executor, linker, limits: Limits::default() })
+        Ok(Self { executor, linker, limits: Limits::default(), model: None })
+    }
+
+    /// Lends a model to all scorers that are loaded from now on.
+    pub fn with_model(self, model: Option<Model>) -> Self {
+        Self { model, ..self }
     }
 
     pub fn bundled(&self, which: Bundled) -> Result<Scorer, LoadError> {
@@ -128,17 +156,25 @@ impl ScorerWorld {
     }
 
     fn scorer(&self, name: Arc<str>, digest: Option<Sha256>, ready: ScorerPre<ScorerState>) -> Scorer {
-        Scorer { name, digest, executor: Arc::clone(&self.executor), ready, limits: self.limits }
+        Scorer {
+            name,
+            digest,
+            executor: Arc::clone(&self.executor),
+            ready,
+            limits: self.limits,
+            model: self.model.clone(),
+        }
     }
 }
 
 impl ScorerState {
-    fn new(name: Arc<str>, memory: usize) -> Self {
+    fn new(name: Arc<str>, memory: usize, model: Option<Model>) -> Self {
         let write = |level, line: &str| log_guest!("scorer", level, "{line}");
         Self {
             handles: ResourceTable::new(),
             wasi: WasiCtx::builder().insecure_random_seed(SEED).build(),
             log: LimitedLog { name, lines_left: 0, unit: "call", write },
+            model: LentModel(model),
             budget: Budget::new(memory),
         }
     }

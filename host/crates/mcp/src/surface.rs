@@ -136,6 +136,8 @@ pub struct Surface {
     pub all_roots: bool,
     /// Whether scripts run only if their skill declares them, with named arguments.
     pub only_declared_scripts: bool,
+    /// Whether skills are ranked by the share of their keywords, unless the operator chooses a scorer.
+    pub ranks_by_keywords: bool,
     /// Whether `query` is listed. The configuration sets it if an integration can be asked.
     pub lists_query: bool,
     /// The most skills in one answer of `skills_list`.
@@ -211,6 +213,7 @@ impl Profile {
             notify_on: NotifyOn::OtherAnswers,
             all_roots: false,
             only_declared_scripts: false,
+            ranks_by_keywords: false,
             lists_query: false,
             skills_per_page: SKILLS_PER_PAGE,
         };
@@ -268,6 +271,7 @@ impl Profile {
                 ],
                 catalog: CatalogPlace::None,
                 only_declared_scripts: true,
+                ranks_by_keywords: true,
                 ..unified
             },
         }

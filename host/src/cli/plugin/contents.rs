@@ -41,7 +41,7 @@ impl World {
     pub fn offers(self, import: &str) -> bool {
         let prefixes = match self {
             Self::Engine => "skillcell:plugin/library@",
-            Self::Scorer => "wasi:random/insecure-seed@",
+            Self::Scorer => "skillcell:plugin/model@ wasi:random/insecure-seed@",
             Self::ScriptRuntime => "wasi:clocks/ wasi:filesystem/ wasi:http/ wasi:random/ wasi:sockets/",
             Self::Integration => {
                 "skillcell:plugin/progress@ wasi:clocks/monotonic-clock@ wasi:http/ wasi:random/insecure-seed@"

@@ -28,7 +28,7 @@ enum Kind {
 const TEMPLATE_NAME: &str = "my-scorer";
 
 /// The template, with its own name as a placeholder, and the WIT files that a scorer needs.
-const TEMPLATE: [(&str, &str); 8] = [
+const TEMPLATE: [(&str, &str); 9] = [
     ("Cargo.toml", include_str!("../../../../plugins/template/scorer/Cargo.toml")),
     ("rust-toolchain.toml", include_str!("../../../../plugins/template/scorer/rust-toolchain.toml")),
     (".gitignore", include_str!("../../../../plugins/template/scorer/.gitignore")),
@@ -37,6 +37,7 @@ const TEMPLATE: [(&str, &str); 8] = [
     ("wit/scoring.wit", include_str!("../../../../wit/scoring.wit")),
     ("wit/types.wit", include_str!("../../../../wit/types.wit")),
     ("wit/log.wit", include_str!("../../../../wit/log.wit")),
+    ("wit/model.wit", include_str!("../../../../wit/model.wit")),
 ];
 
 /// The longest name, which becomes part of file names.

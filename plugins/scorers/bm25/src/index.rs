@@ -155,6 +155,11 @@ impl Index {
         self.slots.get(&number).copied()
     }
 
+    /// Returns the number of words in a field of a skill.
+    pub fn length(&self, slot: u32, field: Field) -> u32 {
+        self.entries[slot as usize].lengths[field as usize]
+    }
+
     pub fn postings(&self, term: Term) -> &[Posting] {
         &self.postings[term as usize]
     }

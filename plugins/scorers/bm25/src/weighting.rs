@@ -36,7 +36,11 @@ impl FieldWeights {
 
 /// Returns the inverse document frequency of a word.
 pub fn idf(all: usize, holders: usize) -> f64 {
-    let (all, holders) = (count(all), count(holders));
+    idf_of(count(all), count(holders))
+}
+
+/// Like `idf`, for holders that count in part.
+pub fn idf_of(all: f64, holders: f64) -> f64 {
     (1.0 + (all - holders + 0.5) / (holders + 0.5)).ln()
 }
 

@@ -98,7 +98,7 @@ fn is_language_name(word: &str) -> bool {
 }
 
 /// Whether a letter is Chinese or kana.
-fn is_cjk(letter: char) -> bool {
+pub fn is_cjk(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 

@@ -1,6 +1,5 @@
 //! Evidence from the same folder: a task for one skill often uses the words of its siblings.
 
-use crate::weights;
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
 use scorer_bm25::weighting::count;
 use std::collections::BTreeMap;
@@ -36,14 +35,14 @@ impl Folders {
 
     /// Adds a share of its siblings' average to every skill with any evidence. The order of the slots affects rounding,
     /// so it must not depend on the order of updates.
-    pub fn share_evidence(&self, slots: &[u32], by_slot: &mut [f64]) {
+    pub fn share_evidence(&self, slots: &[u32], by_slot: &mut [f64], share: f64) {
         let placed = || slots.iter().map(|slot| *slot as usize).filter_map(|slot| Some((slot, self.of_slots[slot]?)));
         let mut sums = vec![0.0; self.sizes.len()];
         placed().for_each(|(slot, folder)| sums[folder] += by_slot[slot]);
         for (slot, folder) in placed() {
             let (own, neighbours) = (by_slot[slot], self.sizes[folder] - 1);
             if own > 0.0 && neighbours > 0 {
-                by_slot[slot] += weights::NEIGHBOURS * (sums[folder] - own).max(0.0) / count(neighbours);
+                by_slot[slot] += share * (sums[folder] - own).max(0.0) / count(neighbours);
             }
         }
     }
@@ -73,8 +72,8 @@ mod tests {
         }
         folders.gone(4);
         let mut evidence = [4.0, 2.0, 0.0, 2.0, 0.0];
-        folders.share_evidence(&[0, 1, 2, 3], &mut evidence);
-        let expected = [4.0 + weights::NEIGHBOURS, 2.0 + 2.0 * weights::NEIGHBOURS, 0.0, 2.0, 0.0];
+        folders.share_evidence(&[0, 1, 2, 3], &mut evidence, 0.5);
+        let expected = [4.0 + 0.5, 2.0 + 2.0 * 0.5, 0.0, 2.0, 0.0];
         assert!(evidence.iter().zip(expected).all(|(left, right)| (left - right).abs() < 1e-9), "{evidence:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! Ranks skills for a task by names, keywords and BM25, tolerant of spelling and language.
 //!
-//! [`meanings`] maps each word of the task to words of the skills, using [`lexicon`], [`stem`], [`spelling`] and
-//! [`thesaurus`]. [`evidence`] sums up the matches per skill, [`keywords`] adds the engine's keyword score and
-//! [`folders`] a share from the same folder. [`confidence`] converts the sum to a score from 0 to 1, and [`names`]
+//! [`meanings`] maps each word of the task to words of the skills, using [`lexicon`], [`stem`], [`spelling`],
+//! [`thesaurus`] and, for other [`languages`], the [`glossary`]. [`evidence`] sums up the matches per skill by their
+//! [`strength`], and [`folders`] adds a share from the same folder. [`confidence`] converts the sum to a score from 0 to 1, and [`names`]
 //! ranks skills first that the task names.
 
 pub mod weights;
@@ -12,16 +12,18 @@ pub mod lexicon;
 pub mod stem;
 pub mod spelling;
 pub mod thesaurus;
+pub mod languages;
+pub mod glossary;
 pub mod common_words;
+pub mod strength;
 pub mod evidence;
-pub mod keywords;
 pub mod folders;
 pub mod confidence;
 pub mod names;
 #[cfg(test)]
 mod tests;
 
-#[cfg(target_family = "wasm")]
+#[cfg(all(feature = "component", target_family = "wasm"))]
 mod exported {
     #![expect(unsafe_code, reason = "generated: the exports of the component")]
 

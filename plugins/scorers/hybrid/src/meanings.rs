@@ -1,13 +1,15 @@
 //! Maps the words of a task to words of the skills.
 
 use crate::common_words::{is_common, is_vague};
+use crate::glossary::GLOSSARY;
+use crate::languages::Language;
 use crate::lexicon::Lexicon;
 use crate::stem::stem;
 use crate::thesaurus::THESAURUS;
-use crate::weights;
+use crate::weights::Weights;
 use scorer_bm25::stop_words;
 use scorer_bm25::vocabulary::Term;
-use scorer_bm25::words::{each_compound, is_word_part, task_prefix};
+use scorer_bm25::words::{each_compound, is_cjk, is_word_part, task_prefix};
 use std::collections::BTreeSet;
 
 /// Maximum number of distinct words of a task. A long ticket has two hundred.
@@ -42,47 +44,92 @@ pub struct Sense {
 }
 
 /// Returns the distinct words of a task in order of appearance, with their meanings.
-pub fn meanings(task: &str, lexicon: &Lexicon) -> Vec<Meaning> {
+pub fn meanings(task: &str, lexicon: &Lexicon, weights: &Weights) -> Vec<Meaning> {
     let task = task_prefix(task);
-    let is_french = looks_french(task);
+    let reader = Reader { lexicon, weights, language: Language::of(task), names_word: names_word(task) };
     let mut searches = 0;
-    let meaning = |word: String| {
+    let mut meanings: Vec<Meaning> =
+        words_of(task, lexicon, reader.language).into_iter().map(|word| reader.meaning(word, &mut searches)).collect();
+    let mut seen = BTreeSet::new();
+    GLOSSARY.each_sign(task, |word, english| {
+        if meanings.len() < MAX_WORDS && seen.insert(word.to_owned()) {
+            meanings.push(reader.meaning_of_sign(word, english));
+        }
+    });
+    meanings
+}
+
+/// What is known about a task before its words are looked up.
+struct Reader<'task> {
+    lexicon: &'task Lexicon,
+    weights: &'task Weights,
+    language: Language,
+    names_word: bool,
+}
+
+impl Reader<'_> {
+    fn meaning(&self, word: String, searches: &mut usize) -> Meaning {
+        let (lexicon, weights) = (self.lexicon, self.weights);
         let is_common = is_common(&word);
         let stem = stem(&word);
         let mut senses = Senses { lexicon, found: Vec::new() };
         senses.found.extend(lexicon.exact(&word).map(|term| Sense::same(vec![term], 1.0)));
-        senses.add(stem, weights::INFLECTED, true);
-        if is_french || senses.found.is_empty() {
-            THESAURUS.translations(stem).iter().for_each(|other| senses.add(other, weights::TRANSLATED, true));
+        senses.add(stem, weights.inflected, true);
+        for english in GLOSSARY.translations(&word, self.language) {
+            senses.add(english, weights.translated, true);
         }
-        if senses.found.is_empty() && searches < MAX_UNKNOWN {
-            searches += 1;
-            senses.found.extend(near(lexicon, &word));
+        if word != "word" || self.names_word {
+            THESAURUS.files_of(stem).iter().for_each(|other| senses.add(other, weights.product, true));
         }
-        if !is_common {
-            THESAURUS.synonyms(stem).iter().for_each(|other| senses.add(other, weights::SYNONYM, false));
-            THESAURUS.related(stem).iter().for_each(|other| senses.add(other, weights::RELATED, false));
+        if senses.found.is_empty() && *searches < MAX_UNKNOWN {
+            *searches += 1;
+            senses.found.extend(near(lexicon, &word, weights));
+        }
+        if !is_common && self.language == Language::English {
+            THESAURUS.synonyms(stem).iter().for_each(|other| senses.add(other, weights.synonym, false));
+            THESAURUS.related(stem).iter().for_each(|other| senses.add(other, weights.related, false));
         }
         Meaning {
-            weight: if is_common { weights::COMMON } else { 1.0 },
-            unknown: unknown(&word, is_french),
+            weight: if is_common { weights.common } else { 1.0 },
+            unknown: self.unknown(&word),
             senses: senses.found,
             word,
         }
-    };
-    words_of(task, lexicon).into_iter().map(meaning).collect()
+    }
+
+    fn meaning_of_sign(&self, word: &str, english: &[&'static str]) -> Meaning {
+        let mut senses = Senses { lexicon: self.lexicon, found: Vec::new() };
+        for other in english {
+            senses.add(other, self.weights.translated, true);
+        }
+        Meaning { word: word.to_owned(), weight: 1.0, unknown: self.weights.unknown_foreign, senses: senses.found }
+    }
+
+    /// Returns the evidence that a missing word requires. Numbers, vague words and words of another language need not indicate
+    /// another topic.
+    fn unknown(&self, word: &str) -> f64 {
+        if word.contains(|letter: char| letter.is_ascii_digit()) || is_vague(word) {
+            self.weights.unknown_vague
+        } else if self.language == Language::English {
+            self.weights.unknown
+        } else {
+            self.weights.unknown_foreign
+        }
+    }
 }
 
-/// Returns the evidence that a missing word requires. Numbers, vague words and French words need not indicate another
-/// topic.
-fn unknown(word: &str, is_french: bool) -> f64 {
-    if word.starts_with(|letter: char| letter.is_ascii_digit()) || is_vague(word) {
-        weights::UNKNOWN_VAGUE
-    } else if is_french {
-        weights::UNKNOWN_FRENCH
-    } else {
-        weights::UNKNOWN
+/// Whether a task means the product when it says `Word`.
+fn names_word(task: &str) -> bool {
+    let mut words = task.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    while let Some(word) = words.next() {
+        let is_file = |next: &&str| {
+            matches!(next.to_lowercase().as_str(), "document" | "file" | "doc" | "template" | "documents" | "files")
+        };
+        if word == "Word" || word == "word" && words.peek().is_some_and(is_file) {
+            return true;
+        }
     }
+    false
 }
 
 impl Sense {
@@ -100,17 +147,17 @@ impl Senses<'_> {
     /// Adds the words with this stem, if any skill has one and they are not listed yet.
     fn add(&mut self, stem: &str, certainty: f64, is_same_word: bool) {
         let terms = self.lexicon.with_stem(stem);
-        if !terms.is_empty() && self.found.iter().all(|sense| sense.terms != terms) {
+        if certainty > 0.0 && !terms.is_empty() && self.found.iter().all(|sense| sense.terms != terms) {
             self.found.push(Sense { terms: terms.to_vec(), certainty, is_same_word });
         }
     }
 }
 
 /// Finds words that differ by a typing mistake, or else share a prefix.
-fn near(lexicon: &Lexicon, word: &str) -> Option<Sense> {
+fn near(lexicon: &Lexicon, word: &str, weights: &Weights) -> Option<Sense> {
     let (terms, mistakes) = lexicon.near(word);
     if !terms.is_empty() {
-        return Some(Sense::same(terms, if mistakes < 2 { weights::MISSPELT } else { weights::TWICE_MISSPELT }));
+        return Some(Sense::same(terms, if mistakes < 2 { weights.misspelt } else { weights.twice_misspelt }));
     }
     let start = stem(word);
     let letters = start.get(..MIN_SHARED_PREFIX)?;
@@ -120,12 +167,12 @@ fn near(lexicon: &Lexicon, word: &str) -> Option<Sense> {
     };
     let terms: Vec<Term> =
         lexicon.with_prefix(letters).filter(|(other, _)| alike(other)).flat_map(|(_, terms)| terms).copied().collect();
-    (!terms.is_empty()).then(|| Sense::same(terms, weights::SAME_PREFIX))
+    (!terms.is_empty()).then(|| Sense::same(terms, weights.same_prefix))
 }
 
 /// Returns each word of a task once. Compounds are split, and joined where a skill has the joined form: `roll back`,
 /// `roll-back` and `rollback` are equal.
-fn words_of(task: &str, lexicon: &Lexicon) -> Vec<String> {
+fn words_of(task: &str, lexicon: &Lexicon, language: Language) -> Vec<String> {
     let mut words = Vec::new();
     let mut seen = BTreeSet::new();
     let mut visit = |word: &str| {
@@ -137,28 +184,21 @@ fn words_of(task: &str, lexicon: &Lexicon) -> Vec<String> {
     let mut before = String::new();
     each_compound(task, |compound| {
         let is_compound = compound.contains('-');
+        let is_sign = compound.chars().all(is_cjk);
         if is_compound {
             compound.split('-').filter(|part| is_word_part(part)).for_each(&mut visit);
-        } else if !stop_words::is_stop_word(compound) {
+        } else if is_sign && lexicon.exact(compound).is_none() {
+            // Single signs of words that only the glossary knows.
+        } else if !stop_words::is_stop_word(compound) && !language.has(compound) {
             visit(compound);
         }
         let joined = if is_compound { compound.replace('-', "") } else { before.clone() + compound };
-        if (is_compound || !before.is_empty()) && lexicon.exact(&joined).is_some() {
+        if (is_compound || !before.is_empty()) && !is_sign && lexicon.exact(&joined).is_some() {
             visit(&joined);
         }
         compound.clone_into(&mut before);
     });
     words
-}
-
-/// Whether the stop words of a task are rather French than English.
-fn looks_french(task: &str) -> bool {
-    let (mut french, mut english) = (0_u32, 0_u32);
-    each_compound(task, |word| {
-        french += u32::from(stop_words::is_french(word));
-        english += u32::from(stop_words::is_english(word));
-    });
-    french > english
 }
 
 #[cfg(test)]
@@ -184,7 +224,7 @@ mod tests {
     fn first_meanings(task: &str, text: &str) -> Vec<String> {
         let lexicon = lexicon(text);
         let text_of = |sense: &Sense| lexicon.index.vocabulary.text(sense.terms[0]).to_owned();
-        let meanings = meanings(task, &lexicon);
+        let meanings = meanings(task, &lexicon, &Weights::default());
         meanings.iter().filter_map(|meaning| meaning.senses.first().map(text_of)).collect()
     }
 
@@ -208,12 +248,5 @@ mod tests {
         for (task, text) in [("offer", "order"), ("knit", "unit"), ("go", "golang"), ("the", "the"), ("cat", "car")] {
             assert_eq!(first_meanings(task, text), [""; 0], "{task}");
         }
-    }
-
-    #[test]
-    fn stop_words_reveal_the_language() {
-        assert!(looks_french("Comment faire une sauvegarde de la base ?"));
-        assert!(!looks_french("How do I make a backup of the base?"));
-        assert!(!looks_french(""));
     }
 }

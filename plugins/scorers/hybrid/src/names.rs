@@ -1,14 +1,20 @@
 //! Skills that a task calls by name.
 
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
-use scorer_bm25::words::{each_compound, task_prefix};
+use scorer_bm25::weighting::count;
+use scorer_bm25::words::{each_compound, is_word_part, task_prefix};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// In words.
+const SHORT_TASK: usize = 12;
 
 /// Skills by name: `web-research`, or with its path `office/web-research`.
 #[derive(Default)]
 pub struct Names {
     slots: BTreeMap<String, Vec<u32>>,
     of_slots: BTreeMap<u32, Vec<String>>,
+    /// How many significant words the name of each slot has.
+    words: Vec<f64>,
 }
 
 impl Names {
@@ -22,6 +28,12 @@ impl Names {
             self.slots.entry(name.clone()).or_default().push(slot);
         }
         self.of_slots.insert(slot, names.into_iter().collect());
+        let place = slot as usize;
+        self.words.resize(self.words.len().max(place + 1), 1.0);
+        let own = if skill.name.starts_with('_') { last } else { &skill.name };
+        let mut words = 0;
+        each_compound(own, |word| words += word.split('-').filter(|part| is_word_part(part)).count());
+        self.words[place] = count(words.max(1));
     }
 
     pub fn gone(&mut self, slot: u32) {
@@ -37,7 +49,8 @@ impl Names {
     /// Returns the slots of the skills that a task names.
     ///
     /// A task names a skill if it consists of the name only, or contains the name as one piece on purpose: with a
-    /// hyphen or a slash, in quotes or backticks, or next to the word `skill`.
+    /// hyphen or a slash, in quotes or backticks, or next to the word `skill`. A long ticket quotes many things, so quotes
+    /// alone count only in a short task.
     pub fn in_task(&self, task: &str) -> BTreeSet<u32> {
         let task = task_prefix(task).trim();
         let pieces: Vec<&str> = task.split(char::is_whitespace).filter(|piece| !piece.is_empty()).collect();
@@ -45,8 +58,9 @@ impl Names {
         for (place, piece) in pieces.iter().enumerate() {
             let name = piece.trim_matches(|letter: char| !letter.is_alphanumeric());
             let beside = [place.checked_sub(1), Some(place + 1)].into_iter().flatten().filter_map(|at| pieces.get(at));
-            let is_meant =
-                name.contains(['-', '/']) || is_quoted(piece) || beside.into_iter().any(|piece| is_skill(piece));
+            let is_meant = name.contains(['-', '/'])
+                || is_quoted(piece, pieces.len())
+                || beside.into_iter().any(|piece| is_skill(piece));
             if is_meant {
                 found.extend(self.slots_of(name));
             }
@@ -54,13 +68,21 @@ impl Names {
         found
     }
 
+    /// Returns the number of words in the name of a skill.
+    pub fn words(&self, slot: usize) -> f64 {
+        self.words[slot]
+    }
+
     fn slots_of(&self, name: &str) -> BTreeSet<u32> {
         self.slots.get(&folded(name)).into_iter().flatten().copied().collect()
     }
 }
 
-fn is_quoted(piece: &str) -> bool {
-    piece.starts_with(['`', '"', '\'', '“', '«', '‘']) || piece.ends_with(['`', '"', '\'', '”', '»', '’'])
+fn is_quoted(piece: &str, length_of_task: usize) -> bool {
+    let quotes = ['"', '\'', '“', '«', '‘', '”', '»', '’'];
+    piece.starts_with('`')
+        || piece.ends_with('`')
+        || length_of_task <= SHORT_TASK && (piece.starts_with(quotes) || piece.ends_with(quotes))
 }
 
 fn is_skill(piece: &str) -> bool {
@@ -114,6 +136,8 @@ mod tests {
             ("use `tracing` and web-research", &[0, 1]),
             ("the tracing skill", &[1]),
             ("skill: tracing", &[1]),
+            ("use \"tracing\" here", &[1]),
+            ("yesterday the parcel service answered our long letter and said that \"tracing\" is not included", &[]),
             ("tracing a parcel", &[]),
             ("web research about tracing", &[]),
             ("databases/_index", &[2]),

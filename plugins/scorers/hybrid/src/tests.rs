@@ -1,5 +1,7 @@
 //! Tests through the interface that the host uses.
 
+mod lists;
+
 use crate::hybrid::Hybrid;
 use proptest::prelude::*;
 use scorer_bm25::bindings::skillcell::plugin::types::SkillText;
@@ -87,12 +89,27 @@ fn a_named_skill_leads_clearly_whatever_else_the_task_says() {
 }
 
 #[test]
-fn with_equal_words_the_skill_whose_keywords_all_match_is_better() {
+fn with_equal_words_the_skill_whose_whole_name_is_said_is_better() {
     let mut scorer = office();
-    scorer.put(&skill(20, "a/first", &["kiln"], "Fire clay in it."));
-    scorer.put(&skill(21, "a/other", &["kiln", "glaze", "clay bodies", "cones"], "Fire clay in it."));
+    scorer.put(&skill(20, "a/kiln", &[], "Fire clay in it."));
+    scorer.put(&skill(21, "a/kiln-glaze-cones", &[], "Fire clay in it."));
     let scored = scorer.score("fire the kiln");
     assert!(scored[10].score > scored[11].score, "{:?}", &scored[10..]);
+}
+
+#[test]
+fn a_word_in_a_long_body_counts_less_than_one_in_a_short_body_or_a_description() {
+    let mut scorer = office();
+    let mut with_body = |number, body: String| {
+        let mut skill = skill(number, &format!("pottery/p{number}"), &[], "Make pots.");
+        skill.body = body;
+        scorer.put(&skill);
+    };
+    with_body(20, "kiln ".repeat(3));
+    with_body(21, "kiln ".repeat(3) + &"pot ".repeat(4_000));
+    scorer.put(&skill(22, "pottery/p22", &[], "Heat a kiln."));
+    let scores: Vec<f64> = scorer.score("kiln")[10..].iter().map(|scored| scored.score).collect();
+    assert!(scores[2] > scores[0] && scores[0] > scores[1], "{scores:?}");
 }
 
 #[test]

@@ -1,12 +1,13 @@
-//! Related words: English translations of French words, synonyms, and words of the same topic.
+//! Related English words: kinds of files by their product, synonyms, and words of the same topic.
 
 use crate::stem::stem;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The format is described in each file.
-const FRENCH: &str = include_str!("../data/french.txt");
+const PRODUCTS: &str = include_str!("../data/products.txt");
 const SYNONYMS: &str = include_str!("../data/synonyms.txt");
+const CONCEPTS: &str = include_str!("../data/glossary.txt");
 const TOPICS: &str = include_str!("../data/topics.txt");
 
 /// Stems of related words by stem.
@@ -15,30 +16,34 @@ type Links = BTreeMap<&'static str, Vec<&'static str>>;
 pub static THESAURUS: LazyLock<Thesaurus> = LazyLock::new(Thesaurus::read);
 
 pub struct Thesaurus {
-    translations: Links,
+    products: Links,
     synonyms: Links,
     related: Links,
 }
 
 impl Thesaurus {
     fn read() -> Self {
-        let (mut translations, mut synonyms, mut related) = (Links::new(), Links::new(), Links::new());
-        for (french, english) in pairs(FRENCH) {
-            link(&mut translations, french, english);
+        let (mut products, mut synonyms, mut related) = (Links::new(), Links::new(), Links::new());
+        for (product, words) in pairs(PRODUCTS) {
+            link(&mut products, product, words);
         }
         for group in lines(SYNONYMS) {
             link(&mut synonyms, group, group);
+        }
+        // A concept of the glossary is a group of synonyms, too.
+        for (concept, _) in lines(CONCEPTS).filter_map(|line| line.split_once('|')) {
+            link(&mut synonyms, concept, concept);
         }
         for (topic, words) in pairs(TOPICS) {
             link(&mut related, topic, words);
             link(&mut related, words, topic);
         }
-        Self { translations, synonyms, related }
+        Self { products, synonyms, related }
     }
 
-    /// Returns the stems of English words for a French one.
-    pub fn translations(&self, stem: &str) -> &[&'static str] {
-        self.translations.get(stem).map_or(&[], Vec::as_slice)
+    /// Returns the stems of what skills call the files of a product.
+    pub fn files_of(&self, stem: &str) -> &[&'static str] {
+        self.products.get(stem).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the stems of synonyms.
@@ -80,10 +85,10 @@ mod tests {
         for line in lines(SYNONYMS) {
             assert!(line.split_whitespace().count() > 1, "{line}");
         }
-        for file in [FRENCH, TOPICS] {
+        for file in [PRODUCTS, TOPICS] {
             assert_eq!(pairs(file).count(), lines(file).count());
         }
-        for word in [FRENCH, SYNONYMS, TOPICS].into_iter().flat_map(lines).flat_map(str::split_whitespace) {
+        for word in [PRODUCTS, SYNONYMS, TOPICS].into_iter().flat_map(lines).flat_map(str::split_whitespace) {
             let word = word.trim_end_matches(':');
             assert!(word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{word}");
         }
@@ -92,7 +97,7 @@ mod tests {
     #[test]
     fn related_words_are_found_in_any_form() {
         let thesaurus = &THESAURUS;
-        assert!(thesaurus.translations(stem("factures")).contains(&stem("invoice")));
+        assert!(thesaurus.files_of(stem("powerpoint")).contains(&"pptx"));
         assert!(thesaurus.synonyms(stem("bills")).contains(&stem("invoices")));
         assert!(thesaurus.related(stem("hotels")).contains(&stem("travel")));
         assert!(thesaurus.related(stem("travel")).contains(&stem("hotel")));

@@ -9,6 +9,12 @@ use std::path::PathBuf;
 /// The engine's own scorer.
 pub const KEYWORD: &str = "keyword";
 
+/// The bundled scorer that measures best (`just eval`).
+const DEFAULT: &str = "hybrid";
+
+/// The bundled scorer that uses a model.
+const SEMANTIC: &str = "semantic";
+
 /// The scorer that ranks skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScorerChoice {
@@ -57,7 +63,23 @@ impl Options {
     }
 }
 
+impl Default for ScorerChoice {
+    fn default() -> Self {
+        Self::called(DEFAULT).expect("the default is bundled")
+    }
+}
+
 impl ScorerChoice {
+    /// Whether it is the bundled scorer that compares meanings, which asks for a model.
+    pub fn compares_meanings(&self) -> bool {
+        Self::called(SEMANTIC).is_some_and(|semantic| semantic == *self)
+    }
+
+    /// Whether it may use a model: a component of the operator may as well.
+    pub fn may_use_model(&self) -> bool {
+        self.compares_meanings() || matches!(self, Self::Component(_))
+    }
+
     /// One that is always there.
     pub fn called(name: &str) -> Option<Self> {
         if name == KEYWORD {

@@ -12,7 +12,7 @@ use guests::cache::Cache;
 use guests::call::Broken;
 use guests::engine::EngineInstance;
 use guests::load::FileState;
-use guests::scorer::{Prepared, Scorer, ScorerWorld};
+use guests::scorer::{Model, Prepared, Scorer, ScorerWorld};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -66,8 +66,8 @@ pub async fn answer(
 }
 
 impl Panel {
-    pub fn load(options: &Options, cache: Option<Arc<Cache>>) -> wasmtime::Result<Self> {
-        let world = ScorerWorld::new(cache)?;
+    pub fn load(options: &Options, cache: Option<Arc<Cache>>, model: Option<Model>) -> wasmtime::Result<Self> {
+        let world = ScorerWorld::new(cache)?.with_model(model);
         let files = options.own().into_iter().map(|(_, file)| (FileState::of(&file.path), file.path));
         let files = files.map(|(state, path)| (path, state)).collect();
         let (mut members, mut chosen) = (Vec::new(), KEYWORD.to_owned());

@@ -66,7 +66,7 @@ impl Scorer {
     }
 
     fn instantiate(self: &Arc<Self>, engine: u64) -> Result<Prepared, Failure> {
-        let state = ScorerState::new(Arc::clone(&self.name), self.limits.memory);
+        let state = ScorerState::new(Arc::clone(&self.name), self.limits.memory, self.model.clone());
         let mut store = call::store(&self.executor, state);
         store.set_hostcall_fuel(self.limits.answer);
         let fuel = start_call(&mut store, &self.limits, self.limits.update_time, 1);

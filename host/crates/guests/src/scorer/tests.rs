@@ -4,7 +4,8 @@ use bindings::types::{SkillText, TextChange};
 use skillcell_tests::component;
 
 /// The imports that a scorer may have.
-const ALLOWED: [&str; 4] = ["skillcell:plugin/types@", "skillcell:plugin/log@", "wasi:cli/", "wasi:io/"];
+const ALLOWED: [&str; 5] =
+    ["skillcell:plugin/types@", "skillcell:plugin/log@", "skillcell:plugin/model@", "wasi:cli/", "wasi:io/"];
 
 #[test]
 fn a_scorer_has_no_clock_no_random_no_network_and_no_folder() {

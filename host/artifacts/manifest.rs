@@ -1,18 +1,8 @@
 //! The manifests of the bundled guests, `plugins/*/*/plugin.yaml`, and the table that is generated from them.
 
+use crate::plugins;
 use serde::Deserialize;
-use std::path::Path;
-
-/// The folders of bundled guests below `plugins`.
-pub const KINDS: [&str; 3] = ["runtimes", "scorers", "integrations"];
-
-/// The package of the engine, which has no manifest.
-pub const ENGINE: &str = "skillcell-engine";
-
-/// The file to which cargo compiles a package.
-pub fn component(package: &str) -> String {
-    format!("{}.wasm", package.replace('-', "_"))
-}
+use std::path::PathBuf;
 
 #[derive(Deserialize)]
 pub struct Manifest {
@@ -27,9 +17,6 @@ pub struct Manifest {
     /// The cargo package, except for CPython, which comes compiled in a crate of its own.
     #[serde(skip)]
     pub package: Option<String>,
-    /// Whether it is built with another guest as a library.
-    #[serde(skip)]
-    pub builds_on_others: bool,
 }
 
 #[derive(Deserialize)]
@@ -50,20 +37,15 @@ struct Probe {
 }
 
 /// The guests of one kind, in the order in which they are listed.
-pub fn read(folder: &Path) -> Vec<Manifest> {
-    let mut found: Vec<Manifest> = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the plugins are in the repository") {
-        let folder = entry.expect("a readable folder").path();
-        let Ok(text) = std::fs::read_to_string(folder.join("plugin.yaml")) else { continue };
+pub fn read(kind: &str) -> Vec<Manifest> {
+    let read = |folder: PathBuf| {
         let place = folder.display();
-        let mut manifest: Manifest = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
-        if let Ok(cargo) = std::fs::read_to_string(folder.join("Cargo.toml")) {
-            let name = cargo.lines().find_map(|line| line.strip_prefix("name = "));
-            manifest.package = name.map(|name| name.trim_matches('"').to_owned());
-            manifest.builds_on_others = cargo.lines().any(|line| line.starts_with("scorer-"));
-        }
-        found.push(manifest);
-    }
+        let text =
+            std::fs::read_to_string(folder.join("plugin.yaml")).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let manifest: Manifest = serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
+        Manifest { package: plugins::package(&folder), ..manifest }
+    };
+    let mut found: Vec<Manifest> = plugins::folders(kind).into_iter().map(read).collect();
     found.sort_by_key(|manifest| manifest.order);
     found
 }
