@@ -71,12 +71,14 @@ pub fn open(config: Config) -> anyhow::Result<App> {
         }
     }
     let cache = code_cache(config.user_folders.as_ref());
-    let executor = Arc::new(Executor::for_engines(cache.clone()).map_err(wasm_error)?);
-    let world = match &config.engine {
-        Some(file) => EngineWorld::from_file(executor, file),
-        None => EngineWorld::bundled(executor),
-    }
-    .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?;
+    // Each takes a few milliseconds, for which a client would wait.
+    let (world, worlds) = std::thread::scope(|scope| {
+        let worlds = scope.spawn(|| worlds_of_scripts(cache.clone()));
+        (engine_world(&config, cache.clone()), worlds.join())
+    });
+    let world = world?;
+    let (script_world, integration_world) =
+        worlds.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(wasm_error)?;
     let config = Arc::new(config);
     let terms = terms(&config, Arc::clone(&roots));
     let scorers = match &config.scorers.choice {
@@ -89,15 +91,26 @@ pub fn open(config: Config) -> anyhow::Result<App> {
         .map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))?,
     };
     let catalog = Catalog::new(world, terms.clone(), scorers, config.frozen);
-    let executor = Arc::new(Executor::for_scripts(cache).map_err(wasm_error)?);
-    let script_world = ScriptWorld::new(Arc::clone(&executor)).map_err(wasm_error)?;
     let record = Arc::new(audit_record(&config));
-    let world = IntegrationWorld::new(executor).map_err(wasm_error)?;
-    let integrations = integrations(&config, world, Arc::clone(&record));
+    let integrations = integrations(&config, integration_world, Arc::clone(&record));
     let grants = Arc::clone(&config.grants);
     let packages = Installed::new(package_store(&config));
     let scripts = Scripts::new(catalog.clone(), config.scripts.clone(), grants, roots, script_world, packages, record);
     Ok(App { catalog, config, terms, scripts, integrations })
+}
+
+fn engine_world(config: &Config, cache: Option<Arc<Cache>>) -> anyhow::Result<EngineWorld> {
+    let executor = Arc::new(Executor::for_engines(cache).map_err(wasm_error)?);
+    let world = match &config.engine {
+        Some(file) => EngineWorld::from_file(executor, file),
+        None => EngineWorld::bundled(executor),
+    };
+    world.map_err(|error| anyhow::anyhow!(error.for_audience(Audience::Local)))
+}
+
+fn worlds_of_scripts(cache: Option<Arc<Cache>>) -> wasmtime::Result<(Arc<ScriptWorld>, IntegrationWorld)> {
+    let executor = Arc::new(Executor::for_scripts(cache)?);
+    Ok((ScriptWorld::new(Arc::clone(&executor))?, IntegrationWorld::new(executor)?))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` takes")]

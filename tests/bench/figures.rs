@@ -9,24 +9,35 @@ use bindings::catalog::OperatorSettings;
 use guests::engine::{EngineInstance, EngineWorld, Quarantine, Terms};
 use guests::executor::Executor;
 use library::{roots, scan, snapshot::Snapshot};
+use rmcp::{ServerHandler, ServiceExt as _};
 use scripts::Options as Scripts;
 use serde_json::{Value, json};
 use skillcell_tests::measure::{median, memory, shown, timed};
 use skillcell_tests::{Launch, Session, files_below, native_catalog, write_library};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const SKILLCELL: &str = env!("CARGO_BIN_EXE_skillcell");
 
 /// Starts of the server for each figure, of which the median is printed.
 const STARTS: usize = 7;
 
+/// The argument with which this program is a server that does nothing, for comparison. As a program it is nearly as large.
+const MINIMAL: &str = "--minimal-server";
+
+struct Minimal;
+
+impl ServerHandler for Minimal {}
+
 fn main() {
+    if std::env::args().any(|argument| argument == MINIMAL) {
+        return minimal_server();
+    }
     let size = std::fs::metadata(SKILLCELL).expect("the binary").len();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{cores} cores, binary of {:.1} MB\n", megabytes(size));
-    for skills in [10, 1_000, 10_000] {
+    for skills in [10, 1_000, 10_000, 100_000] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let library = folder.path().join("library");
         let task = write_library(&library, skills);
@@ -38,21 +49,40 @@ fn main() {
     }
 }
 
+fn minimal_server() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let session = Minimal.serve(rmcp::transport::stdio()).await.expect("a client");
+        let _ = session.waiting().await;
+    });
+    runtime.shutdown_background();
+}
+
+/// Returns how long a server takes to answer `initialize`.
+fn handshake(launch: Launch) -> (Session, Duration) {
+    let started = Instant::now();
+    let mut session = launch.silent();
+    session.initialize("2025-11-25");
+    (session, started.elapsed())
+}
+
 fn measure_start(library: &Path, task: &str) {
     let reading = median((0..STARTS).map(|_| timed(|| read_all(library))).collect());
-    let mut handshakes = Vec::new();
-    let mut first_answers = Vec::new();
+    let this = std::env::current_exe().expect("the path of this program");
+    let (mut handshakes, mut minimal, mut first_answers) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
+        minimal.push(handshake(Launch::bare(&this).arg(MINIMAL)).1);
         let started = Instant::now();
-        let mut session = Launch::new(SKILLCELL).arg("--quiet").arg(library).silent();
-        session.initialize("2025-11-25");
-        handshakes.push(started.elapsed());
+        let (mut session, time) = handshake(Launch::new(SKILLCELL).arg("--quiet").arg(library));
+        handshakes.push(time);
         find(&mut session, task);
         first_answers.push(started.elapsed());
     }
-    let first = median(first_answers);
+    let (first, handshake, minimal) = (median(first_answers), median(handshakes), median(minimal));
     row("reading the files alone, one thread", &shown(reading));
-    row("from start to `initialize` answered", &shown(median(handshakes)));
+    let ratio = handshake.as_secs_f64() / minimal.as_secs_f64();
+    let figure = format!("{} ({ratio:.1} x a server without skills, {})", shown(handshake), shown(minimal));
+    row("from start to `initialize` answered", &figure);
     let ratio = first.as_secs_f64() / reading.as_secs_f64();
     row("from start to first `get_skill` answered", &format!("{} ({ratio:.1} x reading)", shown(first)));
 }

@@ -85,7 +85,9 @@ impl Catalog {
         found.retain(|number| model.is_none_or(|model| self.index.skill(*number).model == model));
         let total = count(found.len());
         let mut ranks = vec![u32::MAX; self.index.limit()];
-        for (rank, fit) in (0..).zip(self.rank(&tokenize(query), scores)) {
+        // One skill needs no order.
+        let ranked = if found.len() > 1 { self.rank(&tokenize(query), scores) } else { Vec::new() };
+        for (rank, fit) in (0..).zip(ranked) {
             ranks[fit.skill] = rank;
         }
         let order = |number: &usize| (ranks[*number], self.index.place(*number));

@@ -15,6 +15,9 @@ const MAX_BYTES: usize = 512 << 20;
 /// How many words with the same hash are told apart. A text with more of them is not indexed.
 const MAX_SAME_HASH: u64 = 16;
 
+/// Classes of sizes of lists, each twice as large as the one before.
+const SIZES: usize = 24;
+
 /// Words, and for each the texts that have it. Texts are numbered in the order in which they were added.
 #[derive(Default)]
 pub struct Words {
@@ -103,7 +106,13 @@ impl Words {
             let mut with_word = Texts::none(self.texts);
             let wanted = found.as_ref().map_or(self.texts as usize, Texts::count);
             let mut missing = wanted;
-            for position in positions {
+            // Frequent words first: a few of them may be in all texts.
+            let by_size: [Vec<u32>; SIZES] = positions.into_iter().fold(Default::default(), |mut by_size, position| {
+                let size = self.lists[position as usize].differences.len();
+                by_size[size.checked_ilog2().map_or(0, |size| size as usize + 1).min(SIZES - 1)].push(position);
+                by_size
+            });
+            for position in by_size.into_iter().rev().flatten() {
                 if missing == 0 {
                     break;
                 }

@@ -18,7 +18,8 @@ pub fn parse(text: &str) -> Option<Node> {
 }
 
 fn entry(line_number: u32, line: &str) -> Option<Entry> {
-    let (key, value) = line.split_once(": ")?;
+    let (key, value) = line.split_once(':')?;
+    let value = value.strip_prefix(' ')?;
     let is_key = key.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
     if !is_key {
@@ -46,12 +47,19 @@ fn list(items: &str, mut start: usize, place: impl Fn(usize) -> Option<Place>) -
 }
 
 fn plain(text: &str, is_plain: fn(char) -> bool) -> Option<Value> {
-    let is_simple = text.starts_with(|letter: char| letter.is_ascii_alphanumeric())
-        && !text.ends_with([' ', ':'])
-        && text.chars().all(is_plain);
-    // These end a plain value.
-    let is_whole = is_simple && !text.contains(": ") && !text.contains(" #");
-    is_whole.then(|| Value::Scalar { text: text.to_owned(), plain: true })
+    if !text.starts_with(|letter: char| letter.is_ascii_alphanumeric()) || text.ends_with([' ', ':']) {
+        return None;
+    }
+    let mut before = ' ';
+    for letter in text.chars() {
+        // These end a plain value.
+        let is_end = matches!((before, letter), (':', ' ') | (' ', '#'));
+        if is_end || !is_plain(letter) {
+            return None;
+        }
+        before = letter;
+    }
+    Some(Value::Scalar { text: text.to_owned(), plain: true })
 }
 
 /// Letters of any language, and punctuation; no control characters, line ends or byte order marks.
