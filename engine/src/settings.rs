@@ -32,7 +32,6 @@ impl Default for ScriptLimits {
     }
 }
 
-#[expect(clippy::derivable_impls, reason = "the type is generated")]
 impl Default for OperatorSettings {
     fn default() -> Self {
         Self {

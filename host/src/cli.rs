@@ -247,7 +247,8 @@ impl Cli {
             Ok(Self { command: None, serve, .. }) => did_you_mean::check_folders(&serve.folders),
             // The options of a mistyped command are unknown.
             Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-                did_you_mean::check_folders(std::env::args().nth(1).as_slice())
+                let mistyped = std::env::args().nth(1).filter(|word| !did_you_mean::is_command(word));
+                did_you_mean::check_folders(mistyped.as_slice())
             }
             _ => Ok(()),
         };

@@ -72,7 +72,7 @@ fn the_bundled_library_works_and_every_section_is_reported() {
         "tools that skills mention",
     ];
     assert_eq!(names, expected);
-    diagnosis.has("configuration", &["ok: there is no operator's file; 12 tools"]);
+    diagnosis.has("configuration", &["ok: there is no operator's file; 11 tools"]);
     diagnosis.has("roots", &["ok: skills: ", "18 skills"]);
     for plugin in ["engine `engine`, in use", "script-runtime `python`, in use", "scorer `bm25`, not in use"] {
         diagnosis.has("engine and plugins", &["ok: ", plugin, "sha256:"]);

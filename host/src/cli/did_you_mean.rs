@@ -63,7 +63,11 @@ pub fn check_folders(folders: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The commands that a word may be a misspelling of, closest first. A longer one may have more mistakes.
+pub fn is_command(word: &str) -> bool {
+    Cli::command().get_subcommands().any(|command| command.get_name() == word)
+}
+
+/// The commands that a word is most likely a misspelling of. A longer one may have more mistakes.
 fn meant_commands<'a>(word: &str, commands: &[&'a str]) -> Vec<&'a str> {
     if !word.bytes().all(|letter| letter.is_ascii_alphabetic()) {
         return Vec::new();
@@ -73,9 +77,9 @@ fn meant_commands<'a>(word: &str, commands: &[&'a str]) -> Vec<&'a str> {
         return vec![meant];
     }
     let distance = |command: &str| osa_distance(&word, command);
-    let mut close: Vec<&str> = commands.iter().copied().filter(|name| distance(name) <= name.len() / 3).collect();
-    close.sort_by_key(|name| distance(name));
-    close
+    let close = || commands.iter().copied().filter(|name| distance(name) <= name.len() / 3);
+    let closest = close().map(distance).min();
+    close().filter(|name| Some(distance(name)) == closest).collect()
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ fn every_call_writes_its_event_to_disk_before_the_answer() {
         });
         json!({"type": "skill_served", "data": data})
     };
-    let ambiguous = json!({"context": null, "candidates": ["api/auth", "ui/auth"]});
+    let ambiguous = json!({"context": null, "candidates": ["ui/auth", "api/auth"]});
     let feedback_data = json!({"skill_path": "pdf", "useful": false, "comment": null});
     let (login_form, pdf) = (json!({"context": "a login form"}), json!({"name": "pdf"}));
     let cases: Vec<((&str, Value), Vec<Value>)> = vec![

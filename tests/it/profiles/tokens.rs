@@ -34,6 +34,5 @@ fn tools_and_instructions_cost_no_more_than_they_may() {
         let tools = tools(&mut session).iter().map(cost).sum::<usize>().div_ceil(4);
         assert!(tools <= max_tools, "{profile}: the tools cost {tools} tokens");
         assert!(instructions <= max_instructions, "{profile}: the instructions cost {instructions} tokens");
-        println!("{profile}: tools {tools}, instructions {instructions}");
     }
 }

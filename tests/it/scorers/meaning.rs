@@ -8,6 +8,9 @@ use skillcell_tests::{Launch, Session};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
+/// What is done to the file of a model, and how.
+type Damage = (&'static str, fn(&Path));
+
 /// Words of three topics: talks, money, plants.
 const WORDS: [(&str, [f32; 3]); 6] = [
     ("audience", [0.9, 0.2, 0.0]),
@@ -188,7 +191,7 @@ fn a_known_model_is_accepted_only_with_its_own_digests() {
 fn a_model_that_was_damaged_is_a_problem_and_hybrid_answers() {
     let skills = skills();
     let mut hybrid = serve(skills.path()).start();
-    let damage: [(&str, fn(&Path)); 4] = [
+    let damage: [Damage; 4] = [
         ("cut off", |file| std::fs::write(file, b"SKCLVEC1").unwrap()),
         ("huge", |file| std::fs::File::options().write(true).open(file).unwrap().set_len(1 << 40).unwrap()),
         ("a folder", |file| {

@@ -50,8 +50,7 @@ impl Denied {
             ),
             Self::NotDeclared { skill, file, declared } => {
                 let hint = match &declared[..] {
-                    [] => "it declares no scripts, and has no such file that can run; `skill-resource` lists its files"
-                        .to_owned(),
+                    [] => "it declares no scripts, and has no such file that can run".to_owned(),
                     _ => format!("it declares {}", quoted(declared)),
                 };
                 format!("script `{}` is not declared in `{}`\nhint: {hint}", printable(file), printable(skill))

@@ -2,7 +2,7 @@
 
 use crate::languages::Language;
 use crate::stem::stem;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 const FRENCH: &str = include_str!("../data/french.txt");
@@ -17,7 +17,7 @@ const MAX_ENDING: usize = 3;
 /// The longest word in a script without spaces, in characters.
 const MAX_SIGNS: usize = 12;
 
-type Words = HashMap<&'static str, Vec<&'static str>>;
+type Words = BTreeMap<&'static str, Vec<&'static str>>;
 
 /// The stems of English words by a word, or by its stem in French.
 pub struct Glossary {

@@ -143,10 +143,41 @@ impl Direction {
     }
 }
 
-/// Compiled for vector instructions, because every skill is compared with every task.
-#[cfg_attr(target_family = "wasm", target_feature(enable = "simd128"))]
+#[cfg(not(target_family = "wasm"))]
 fn dot(left: &[i8], right: &[i8]) -> i32 {
-    left.iter().zip(right).map(|(left, right)| i32::from(i16::from(*left) * i16::from(*right))).sum()
+    left.iter().zip(right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum()
+}
+
+/// With vector instructions, because every skill is compared with every task.
+#[cfg(target_family = "wasm")]
+#[target_feature(enable = "simd128")]
+fn dot(left: &[i8], right: &[i8]) -> i32 {
+    use core::arch::wasm32::{
+        i16x8_extmul_high_i8x16, i16x8_extmul_low_i8x16, i32x4_add, i32x4_extadd_pairwise_i16x8, i32x4_extract_lane,
+        i32x4_splat, u64x2, v128,
+    };
+    let load = |bytes: &[i8; 16]| -> v128 {
+        let half = |at: usize| {
+            let bytes: [u8; 8] = std::array::from_fn(|place| bytes[at + place].cast_unsigned());
+            u64::from_le_bytes(bytes)
+        };
+        u64x2(half(0), half(8))
+    };
+    let ((left, left_rest), (right, right_rest)) = (left.as_chunks(), right.as_chunks());
+    let mut sums = i32x4_splat(0);
+    for (left, right) in left.iter().zip(right) {
+        let (left, right) = (load(left), load(right));
+        sums = i32x4_add(sums, i32x4_extadd_pairwise_i16x8(i16x8_extmul_low_i8x16(left, right)));
+        sums = i32x4_add(sums, i32x4_extadd_pairwise_i16x8(i16x8_extmul_high_i8x16(left, right)));
+    }
+    let rest: i32 = left_rest.iter().zip(right_rest).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum();
+    let lanes = [
+        i32x4_extract_lane::<0>(sums),
+        i32x4_extract_lane::<1>(sums),
+        i32x4_extract_lane::<2>(sums),
+        i32x4_extract_lane::<3>(sums),
+    ];
+    lanes.iter().sum::<i32>() + rest
 }
 
 /// Visits the words of a text that carry meaning, in lower case and with their accents, until `visit` returns false.
