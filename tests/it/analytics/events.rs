@@ -46,7 +46,7 @@ fn asset(skill: &str, file: &str, kind: &str, is_inherited: bool, size: usize) -
 fn every_call_writes_its_event_to_disk_before_the_answer() {
     let (skills, endpoint) = (library(&SKILLS), Endpoint::start());
     let home = home_for(&endpoint, NEVER);
-    let mut session = launch(skills.path(), home.path()).start();
+    let mut session = launch(skills.path(), home.path()).arg("--scorer").arg("keyword").start();
     let matched = |was_ambiguous: bool| {
         let data = json!({
             "context": null, "skill_path": "ui/auth", "score": 1.0, "matched_keywords": ["login", "form"],
@@ -54,7 +54,7 @@ fn every_call_writes_its_event_to_disk_before_the_answer() {
         });
         json!({"type": "skill_served", "data": data})
     };
-    let ambiguous = json!({"context": null, "candidates": ["ui/auth", "api/auth"]});
+    let ambiguous = json!({"context": null, "candidates": ["api/auth", "ui/auth"]});
     let feedback_data = json!({"skill_path": "pdf", "useful": false, "comment": null});
     let (login_form, pdf) = (json!({"context": "a login form"}), json!({"name": "pdf"}));
     let cases: Vec<((&str, Value), Vec<Value>)> = vec![
