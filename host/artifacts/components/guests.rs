@@ -34,6 +34,9 @@ fn target_folder() -> PathBuf {
 
 /// Adds the WebAssembly target when it is missing. A toolchain file alone does not where rustup may not install by itself.
 fn ensure_target() {
+    // Build scripts that run at the same time must not install it twice.
+    let lock = std::fs::File::create(target_folder().join("rustup.lock")).expect("cargo's folder is writable");
+    lock.lock().expect("the file can be locked");
     let sysroot = Command::new(variable("RUSTC")).args(["--print", "sysroot"]).output().expect("rustc starts").stdout;
     let sysroot = String::from_utf8(sysroot).expect("a path in UTF-8");
     if Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET).join("lib").exists() {

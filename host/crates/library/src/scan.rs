@@ -412,10 +412,11 @@ fn listing(root: u32, path: &str, folder: &Folder) -> Change {
 
 /// Applies a function to all items, on several threads if there are enough items.
 fn in_parallel<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    if items.len() < MIN_PARALLEL_ITEMS || threads == 1 {
+    if items.len() < MIN_PARALLEL_ITEMS {
         return items.iter().map(each).collect();
     }
+    // Takes twenty system calls, which a request about one skill would notice.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let each = &each;
     std::thread::scope(|scope| {
         let parts = items.chunks(items.len().div_ceil(threads));
