@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const DEFAULT_LINES: usize = 100;
 const MAX_LINES: usize = 10_000;
 
-/// Fields of the chain, in which nobody searches for words.
+/// Fields of the chain, which a search for words leaves out.
 const CHAIN: [&str; 2] = ["before", "code"];
 
 #[derive(Default, Serialize)]

@@ -1,4 +1,4 @@
-//! Libraries as they are: files and scripts that nobody declared, problems of many files, and hidden folders.
+//! Libraries as they are: files and scripts that are not declared, problems of many files, and hidden folders.
 
 use super::{Page, field_of_all, ui};
 use crate::library;

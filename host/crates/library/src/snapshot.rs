@@ -205,7 +205,7 @@ impl RootSnapshot {
         }
     }
 
-    /// Ends reading ahead, and forgets what nobody asked for.
+    /// Ends reading ahead, and drops what was not used.
     pub fn end_read_ahead(&self) {
         self.ahead.end();
     }
